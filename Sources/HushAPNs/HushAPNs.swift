@@ -1,0 +1,1 @@
+// The module's parts are in the files beside this one.

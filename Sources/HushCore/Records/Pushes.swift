@@ -1,0 +1,87 @@
+/// What an op does to one notification on one address.
+public enum OpKind: UInt8, Hashable, Sendable {
+    case create
+    case delete
+    case bind
+
+    public var name: Bytes {
+        switch self {
+        case .create: "create"
+        case .delete: "delete"
+        case .bind: "bind"
+        }
+    }
+}
+
+/// A create or a delete of one notification on one address, as the planner writes it; its id comes from where its
+/// record lands.
+public struct Op: Hashable, Sendable {
+    public var kind: OpKind
+    public var id: Bytes
+    /// Creates: this revision. Deletes: through this revision.
+    public var revision: Int64
+    /// Creates: the first of its id on this address.
+    public var first: Bool
+    /// Deletes: the phone probably needs nothing.
+    public var quiet: Bool
+    public var urgent: Bool
+    public var mode: Mode
+    public var notBefore: Timestamp?
+    public var expires: Timestamp?
+    public var content: Content?
+
+    public init(
+        kind: OpKind, id: Bytes, revision: Int64, first: Bool = false, quiet: Bool = false, urgent: Bool = false,
+        mode: Mode = .silent, notBefore: Timestamp? = nil, expires: Timestamp? = nil, content: Content? = nil
+    ) {
+        self.kind = kind
+        self.id = id
+        self.revision = revision
+        self.first = first
+        self.quiet = quiet
+        self.urgent = urgent
+        self.mode = mode
+        self.notBefore = notBefore
+        self.expires = expires
+        self.content = content
+    }
+}
+
+/// A binding: which install of whom an address is.
+public struct Binding: Hashable, Sendable {
+    public var owner: Bytes
+    public var device: Bytes
+    public var install: Bytes?
+    public var token: Bytes
+    public var app: Bytes
+    public var environment: PushEnvironment
+    public var dialect: Dialect
+    public var acks: Bool
+    public var version: BindingVersion
+
+    public init(
+        owner: Bytes, device: Bytes, install: Bytes?, token: Bytes, app: Bytes, environment: PushEnvironment,
+        dialect: Dialect, acks: Bool, version: BindingVersion
+    ) {
+        self.owner = owner
+        self.device = device
+        self.install = install
+        self.token = token
+        self.app = app
+        self.environment = environment
+        self.dialect = dialect
+        self.acks = acks
+        self.version = version
+    }
+}
+
+/// One record of `hush.pushes`; its key is the address.
+public enum PushRecord: Hashable, Sendable {
+    /// `fresh`: the install holds nothing yet, so at an address never bound before the bind op is quiet.
+    case bind(Binding, fresh: Bool)
+    case unbind(owner: Bytes, version: BindingVersion)
+    case ops(owner: Bytes, ops: [Op], cause: Position)
+    case signal(owner: Bytes, reading: DeviceReading, acks: [OpID])
+    /// A hello was heard from the owner's app here: what was parked starts again.
+    case hello(owner: Bytes)
+}

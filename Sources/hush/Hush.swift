@@ -1,0 +1,4 @@
+@main
+struct Hush {
+    static func main() {}
+}
