@@ -42,7 +42,8 @@ let package = Package(
         module("HushStream", ["HushBase", "CLinux", "CRdKafka", "CRocksDB"]),
         module("HushAPNs", ["HushBase", "CLinux", "CNghttp2", "COpenSSL"]),
         module(
-            "HushWorkers", ["HushCore", "HushBase", "HushStream", "HushAPNs", "CSimdjson", "CLibevent", "CLinux"]),
+            "HushWorkers",
+            ["HushCore", "HushBase", "HushStream", "HushAPNs", "CSimdjson", "CLibevent", "CLinux"]),
         module("HushSimulator", ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
         .executableTarget(
             name: "hush", dependencies: ["HushBase", "HushWorkers", "HushSimulator"], swiftSettings: strict),

@@ -81,7 +81,6 @@ public enum PushRecord: Hashable, Sendable {
     case bind(Binding, fresh: Bool)
     case unbind(owner: Bytes, version: BindingVersion)
     case ops(owner: Bytes, ops: [Op], cause: Position)
-    case signal(owner: Bytes, reading: DeviceReading, acks: [OpID])
-    /// A hello was heard from the owner's app here: what was parked starts again.
-    case hello(owner: Bytes)
+    /// What the owner's app told here; `hello`: it said hello, so what was parked starts again.
+    case signal(owner: Bytes, reading: DeviceReading, acks: [OpID], hello: Bool)
 }
