@@ -44,7 +44,9 @@ let package = Package(
         module(
             "HushWorkers",
             ["HushCore", "HushBase", "HushStream", "HushAPNs", "CSimdjson", "CLibevent", "CLinux"]),
-        module("HushSimulator", ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
+        module(
+            "HushSimulator",
+            ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
         .executableTarget(
             name: "hush", dependencies: ["HushBase", "HushWorkers", "HushSimulator"], swiftSettings: strict),
         .executableTarget(
