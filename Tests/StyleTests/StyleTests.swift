@@ -1,1 +1,1 @@
-import Testing
+// The rules as tests follow in this target.
