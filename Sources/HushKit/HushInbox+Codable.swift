@@ -1,0 +1,71 @@
+import HushCore
+
+extension HushInbox: Codable {
+    /// The saved form. Ids are kept in an array, for as keys of a dictionary those that differ only by Unicode form
+    /// would fall together.
+    private struct Saved: Codable {
+        struct Entry: Codable {
+            var id: String
+            var created: Int64
+            var deleted: Int64
+            var expiresMillis: Int64?
+        }
+
+        /// Raised when an older build could not read this any more.
+        var format = 1
+        var device: String
+        var install: String
+        var recipient: String?
+        var loggedOut: Bool
+        var version: [Int64]?
+        var tag: String?
+        var token: String?
+        var complainedMillis: Int64?
+        /// The one that changed longest ago first.
+        var entries: [Entry]
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var saved = Saved(
+            device: device.text, install: install.text, loggedOut: account == .loggedOut,
+            version: version.map { [$0.at.millis, Int64($0.partition), $0.offset] }, tag: tag?.text,
+            token: token?.text, complainedMillis: complained?.millis, entries: [])
+        if case .loggedIn(let recipient) = account { saved.recipient = recipient.text }
+        saved.entries = records.sorted { $0.value.touched < $1.value.touched }.map { id, record in
+            .init(
+                id: id.text, created: record.standing.created, deleted: record.standing.deleted,
+                expiresMillis: record.expires?.millis)
+        }
+        try saved.encode(to: encoder)
+    }
+
+    /// - Throws: `DecodingError` where the state is of a later build or damaged; start a new install then.
+    public init(from decoder: any Decoder) throws {
+        let saved = try Saved(from: decoder)
+        func corrupted(_ what: String) -> DecodingError {
+            .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: what))
+        }
+        guard saved.format == 1 else { throw corrupted("saved in format \(saved.format), known is 1") }
+        self.init(device: Bytes(saved.device), install: Bytes(saved.install))
+        if let recipient = saved.recipient {
+            account = .loggedIn(Bytes(recipient))
+        } else if saved.loggedOut {
+            account = .loggedOut
+        }
+        if let parts = saved.version {
+            guard parts.count == 3, let partition = Int32(exactly: parts[1]) else {
+                throw corrupted("a binding version has three parts")
+            }
+            version = BindingVersion(at: Timestamp(millis: parts[0]), partition: partition, offset: parts[2])
+        }
+        tag = saved.tag.map { Bytes($0) }
+        token = saved.token.map { Bytes($0) }
+        complained = saved.complainedMillis.map(Timestamp.init(millis:))
+        for entry in saved.entries {
+            touch(Bytes(entry.id)) { record in
+                record.standing = Standing(created: entry.created, deleted: entry.deleted)
+                record.expires = entry.expiresMillis.map(Timestamp.init(millis:))
+            }
+        }
+    }
+}
