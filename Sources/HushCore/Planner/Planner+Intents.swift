@@ -1,0 +1,178 @@
+extension Planner {
+    /// A create or an update.
+    func show<State: PlannerState>(
+        _ intent: Intent, _ content: Content, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
+    ) throws(State.Failure) {
+        let revision = intent.revision ?? 1
+        func drop(_ decision: PlanDecision) {
+            effects.line(intent.line(decision, revision, arrival))
+        }
+        // A sender's clock that runs ahead must not lengthen a life beyond the window.
+        let created = min(intent.created ?? arrival.origin.at, arrival.now)
+        if created < arrival.now - policy.dedupeWindow { return drop(.stale) }
+        let known = try mark(intent.id, of: intent.recipient, arrival, &state)
+        var mark = known ?? Mark(touched: arrival.now)
+        let digest = intent.digest(content)
+        if revision < mark.standing.created { return drop(.superseded) }
+        if revision == mark.standing.created { return drop(digest == mark.digest ? .duplicate : .conflict) }
+
+        let before = mark
+        let isNew = mark.standing.create(revision)
+        mark.digest = digest
+        mark.touched = arrival.now
+        guard isNew else {
+            try state.setMark(mark, intent.id, of: intent.recipient)
+            return drop(.suppressed)
+        }
+        let expires = expiry(of: intent, created: created)
+        guard expires > arrival.now else {
+            mark.standing.delete(through: revision)
+            mark.live = nil
+            try state.setMark(mark, intent.id, of: intent.recipient)
+            return try takeOff(
+                intent.id, through: revision, before, as: .expired, of: intent, arrival, &state, &effects)
+        }
+        mark.live = LiveNotification(
+            content: content, expires: expires, notBefore: intent.notBefore, mode: intent.mode, urgent: intent.urgent,
+            app: intent.app, planned: PlanOrder(at: arrival.now, offset: arrival.position.offset))
+        try state.setMark(mark, intent.id, of: intent.recipient)
+        try announce(intent, mark, before, arrival, &state, &effects)
+        try evict(intent.recipient, arrival, &state, &effects)
+    }
+
+    /// The sender takes a notification back: every revision, unless it names one.
+    func retract<State: PlannerState>(
+        _ intent: Intent, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
+    ) throws(State.Failure) {
+        let created = intent.created ?? arrival.origin.at
+        if created < arrival.now - policy.dedupeWindow {
+            return effects.line(intent.line(.stale, intent.revision, arrival))
+        }
+        let through = intent.revision ?? Standing.everyRevision
+        var mark = try mark(intent.id, of: intent.recipient, arrival, &state) ?? Mark(touched: arrival.now)
+        if through <= mark.standing.deleted {
+            return effects.line(intent.line(.duplicate, intent.revision, arrival))
+        }
+        let before = mark
+        mark.delete(through: through, at: arrival.now)
+        try state.setMark(mark, intent.id, of: intent.recipient)
+        if mark.standing.isShown {
+            return effects.line(intent.line(.superseded, intent.revision, arrival))
+        }
+        try takeOff(intent.id, through: through, before, as: .retracted, of: intent, arrival, &state, &effects)
+    }
+
+    private func expiry(of intent: Intent, created: Timestamp) -> Timestamp {
+        let latest = created + policy.lifeMax
+        switch intent.expiry {
+        case nil: return created + policy.lifeDefault
+        case .at(let time): return min(time, latest)
+        case .after(let life): return min(created + life, latest)
+        }
+    }
+
+    /// The create for every device it is meant for, and the delete for those the revision before was meant for.
+    private func announce<State: PlannerState>(
+        _ intent: Intent, _ mark: Mark, _ before: Mark, _ arrival: Arrival, _ state: inout State,
+        _ effects: inout PlanEffects
+    ) throws(State.Failure) {
+        guard let live = mark.live else { return }
+        let isFirst = before.standing.created == 0
+        let recipient = try state.recipient(intent.recipient)
+        let create = [Op(creating: intent.id, mark.standing.created, live, isFirst: isFirst)]
+        let record = PushRecord.ops(owner: intent.recipient, ops: create, cause: arrival.position)
+        var line = intent.line(isFirst ? .planned : .updated, mark.standing.created, arrival)
+        line.ops.reserveCapacity(recipient.devices.count)
+        var isReached = false
+        var repeatsPrevious = false
+        for device in recipient.devices {
+            if live.isMeant(for: device.registration.app) {
+                effects.push(record, to: device.address, repeatsPrevious: repeatsPrevious)
+                line.ops.append(PlanLine.PlannedOp(device: device.registration.device, kind: .create))
+                isReached = true
+                repeatsPrevious = true
+            } else if let old = before.live, old.isMeant(for: device.registration.app) {
+                let delete = [Op(kind: .delete, id: intent.id, revision: mark.standing.created)]
+                effects.push(delete, owner: intent.recipient, cause: arrival.position, to: device.address)
+                line.ops.append(PlanLine.PlannedOp(device: device.registration.device, kind: .delete))
+                repeatsPrevious = false
+            }
+        }
+        if !isReached { line.decision = .waiting }
+        effects.line(line)
+    }
+
+    /// The delete for every device that may show what stood `before`, and the intent's line.
+    private func takeOff<State: PlannerState>(
+        _ id: Bytes, through revision: Int64, _ before: Mark, as decision: PlanDecision, of intent: Intent,
+        _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
+    ) throws(State.Failure) {
+        let given = decision == .expired ? revision : intent.revision
+        var line = intent.line(decision, given, arrival)
+        if let live = before.live {
+            let recipient = try state.recipient(intent.recipient)
+            let delete = Op(kind: .delete, id: id, revision: revision)
+            line.ops = effects.push(delete, of: live, to: recipient, named: intent.recipient, arrival)
+        }
+        effects.line(line)
+    }
+
+    /// Above the limit of live notifications the oldest go, quietly: a screen that still has room for them lost nothing.
+    private func evict<State: PlannerState>(
+        _ name: Bytes, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
+    ) throws(State.Failure) {
+        let excess = try state.live(of: name, at: arrival.now).count - policy.livePerRecipientMax
+        guard excess > 0 else { return }
+        let recipient = try state.recipient(name)
+        for entry in try state.live(of: name, at: arrival.now).prefix(excess) {
+            guard var mark = try state.mark(entry.id, of: name), let live = mark.live else { continue }
+            let revision = mark.standing.created
+            mark.delete(through: revision, at: arrival.now)
+            try state.setMark(mark, entry.id, of: name)
+            let delete = Op(kind: .delete, id: entry.id, revision: revision, quiet: true)
+            let ops = effects.push(delete, of: live, to: recipient, named: name, arrival)
+            effects.line(
+                PlanLine(
+                    decision: .evicted, recipient: name, id: entry.id, revision: revision, ops: ops,
+                    cause: arrival.position))
+        }
+    }
+}
+
+extension Mark {
+    /// Takes in a delete, and lets the content go where nothing stands any more.
+    mutating func delete(through revision: Int64, at now: Timestamp) {
+        standing.delete(through: revision)
+        if !standing.isShown { live = nil }
+        touched = now
+    }
+}
+
+extension Intent {
+    fileprivate func line(_ decision: PlanDecision, _ revision: Int64?, _ arrival: Arrival) -> PlanLine {
+        PlanLine(decision: decision, recipient: recipient, id: id, revision: revision, cause: arrival.position)
+    }
+}
+
+extension Op {
+    init(creating id: Bytes, _ revision: Int64, _ live: LiveNotification, isFirst: Bool) {
+        self.init(
+            kind: .create, id: id, revision: revision, first: isFirst, urgent: live.urgent, mode: live.mode,
+            notBefore: live.notBefore, expires: live.expires, content: live.content)
+    }
+}
+
+extension PlanEffects {
+    /// One op to every device a notification is meant for; returns what the plan line says of it.
+    mutating func push(
+        _ op: Op, of live: LiveNotification, to recipient: Recipient, named name: Bytes, _ arrival: Arrival
+    ) -> [PlanLine.PlannedOp] {
+        let record = PushRecord.ops(owner: name, ops: [op], cause: arrival.position)
+        var planned: [PlanLine.PlannedOp] = []
+        for device in recipient.devices where live.isMeant(for: device.registration.app) {
+            push(record, to: device.address, repeatsPrevious: !planned.isEmpty)
+            planned.append(PlanLine.PlannedOp(device: device.registration.device, kind: op.kind))
+        }
+        return planned
+    }
+}

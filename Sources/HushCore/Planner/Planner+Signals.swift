@@ -1,0 +1,69 @@
+extension Planner {
+    /// What an app tells us goes on to the deliverer; a hello is answered with what makes its screen right.
+    func take<State: PlannerState>(
+        _ signal: Signal, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
+    ) throws(State.Failure) {
+        let recipient = try state.recipient(signal.recipient)
+        var line = PlanLine(decision: .hello, recipient: signal.recipient, cause: arrival.position)
+        guard let index = recipient.index(ofDevice: signal.device) else {
+            if signal.hello != nil { effects.line(line) }
+            return
+        }
+        let device = recipient.devices[index]
+        var reading = signal.reading
+        if reading.at == nil { reading.at = arrival.origin.at }
+        effects.push(
+            .signal(owner: signal.recipient, reading: reading, acks: signal.acks, hello: signal.hello != nil),
+            to: device.address)
+        guard let hello = signal.hello else { return }
+        let known = hello.standings
+        var ops = try leftovers(on: device.registration, hello, arrival, &state)
+        ops += try snapshot(device.registration, knowing: known, isFirst: false, arrival, &state)
+        effects.push(ops, owner: signal.recipient, cause: arrival.position, to: device.address)
+        line.ops = ops.map { PlanLine.PlannedOp(device: signal.device, kind: $0.kind, id: $0.id) }
+        effects.line(line)
+    }
+
+    /// The creates that a device lacks: what is live, meant for its app, and new to what it knows of it.
+    func snapshot<State: PlannerState>(
+        _ registration: Registration, knowing known: [Bytes: Standing], isFirst: Bool, _ arrival: Arrival,
+        _ state: inout State
+    ) throws(State.Failure) -> [Op] {
+        var creates: [Op] = []
+        for entry in try state.live(of: registration.recipient, at: arrival.now) {
+            guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
+                live.isMeant(for: registration.app)
+            else { continue }
+            var phone = known[entry.id] ?? Standing()
+            guard phone.create(mark.standing.created) else { continue }
+            creates.append(Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst))
+        }
+        return creates
+    }
+
+    /// The deletes for what a device shows and should not: dealt with, expired, another app's, or unknown here.
+    private func leftovers<State: PlannerState>(
+        on registration: Registration, _ hello: Signal.Hello, _ arrival: Arrival, _ state: inout State
+    ) throws(State.Failure) -> [Op] {
+        var deletes: [Op] = []
+        var seen: Set<Bytes> = []
+        for entry in hello.shown where seen.insert(entry.id).inserted {
+            let mark = try mark(entry.id, of: registration.recipient, arrival, &state)
+            if let live = mark?.live, live.expires > arrival.now, live.isMeant(for: registration.app) { continue }
+            let standing = mark?.standing ?? Standing()
+            let through = max(standing.created, standing.deleted, entry.revision)
+            deletes.append(Op(kind: .delete, id: entry.id, revision: through))
+        }
+        return deletes
+    }
+}
+
+extension Signal.Hello {
+    /// What the phone knows of each notification.
+    fileprivate var standings: [Bytes: Standing] {
+        var known: [Bytes: Standing] = [:]
+        for entry in shown { known[entry.id, default: Standing()].create(entry.revision) }
+        for entry in gone { known[entry.id, default: Standing()].delete(through: entry.revision) }
+        return known
+    }
+}
