@@ -58,7 +58,8 @@ public protocol PartitionTask: AnyObject {
     /// The last writes of this transaction; called only where something was processed or woken.
     func prepareCommit(_ context: TaskContext) throws(TaskFailure)
 
-    /// The transaction is committed and the state written. Side effects outside Kafka start here.
+    /// The transaction is committed and the state written. Side effects outside Kafka start here, unless
+    /// `TaskContext.isHeld` says that they may not yet.
     func committed(_ context: TaskContext)
 
     /// The transaction is gone, state is as last committed; the records will come again where the partition stays.
@@ -79,6 +80,9 @@ public protocol PartitionTask: AnyObject {
 public protocol StreamApplication: AnyObject {
     associatedtype Task: PartitionTask
 
+    /// Descriptors (of `WakeUp`s) that end the loop's wait when readable; the loop clears them before `turn`.
+    var wakeDescriptors: [Int32] { get }
+
     func makeTask(partition: Int32) -> Task
 
     /// Called on the slot's thread in every turn of its loop, before records are polled. An application that gets
@@ -88,7 +92,11 @@ public protocol StreamApplication: AnyObject {
     /// Whether the records of these tasks should wait: a full queue pauses its source.
     var isSaturated: Bool { get }
 
-    /// The slot found that it was stopped for longer than half its session: whatever was about to leave must not,
-    /// until the next `committed`.
+    /// The slot found that it was stopped for longer than half its session: whatever was about to leave must not, until
+    /// a `committed` that finds `TaskContext.isHeld` false. The slot sees to it that there will be one.
     func wasFrozen()
+}
+
+extension StreamApplication {
+    public var wakeDescriptors: [Int32] { [] }
 }

@@ -1,0 +1,57 @@
+import CRdKafka
+
+/// The committed offsets of a consumer group, for first starts and for tools; nobody of the group may be running.
+public enum GroupOffsets {
+    /// Commits the first offset of every partition of `topics` where the group has none yet.
+    /// - Returns: how many partitions got one.
+    /// - Throws: `StreamFault.refused` where a topic is missing.
+    public static func commitStart(
+        of topics: [String], group: String, kafka: KafkaConfiguration, timeout: Duration = .seconds(30),
+        log: StreamLog = .silent
+    ) throws(StreamFault) -> Int {
+        let millis = timeout.wholeMilliseconds
+        let events = ClientEvents(name: "\(group)-offsets", log: log)
+        let consumer = try Consumer(kafka, name: "\(group)-offsets", events: events) {
+            (configuration) throws(StreamFault) in
+            try configuration.set("group.id", group)
+        }
+        let counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: millis)
+        let known = TopicPartitionList()
+        for topic in topics {
+            guard let count = counts[topic] else { throw .refused("topic \(topic) does not exist") }
+            for partition in 0..<count { known.add(topic, partition) }
+        }
+        try retrying(for: timeout) { () throws(StreamFault) in
+            try consumer.committed(known, timeoutMillis: millis)
+        }
+        let first = TopicPartitionList()
+        for index in 0..<known.count where known[index].offset < 0 {
+            let missing = known[index]
+            let marks = try consumer.watermarks(missing.topic, missing.partition, timeoutMillis: millis)
+            first.add(missing.topic, missing.partition, offset: marks.low)
+        }
+        if first.count > 0 {
+            try retrying(for: timeout) { () throws(StreamFault) in
+                let code = rd_kafka_commit(consumer.raw, first.raw, 0)
+                if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("commit of first offsets", code) }
+                if let fault = first.firstFailure("commit of first offsets") { throw fault }
+            }
+        }
+        return first.count
+    }
+
+    /// A fresh cluster answers "coordinator loading" for a second or two.
+    private static func retrying(
+        for limit: Duration, _ body: () throws(StreamFault) -> Void
+    ) throws(StreamFault) {
+        let deadline = ContinuousClock.now + limit
+        while true {
+            do throws(StreamFault) {
+                return try body()
+            } catch {
+                guard case .retriable = error, ContinuousClock.now < deadline else { throw error }
+                rest(.milliseconds(100))
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import CRocksDB
+import Glibc
+import Synchronization
+
+/// The state directory of a process: every task's database lies in it, and all share one block cache and one limit of
+/// memory for writes.
+///
+/// A store that its slot gave back stays open (*warm*) until the slot knows that the partition does not come back.
+public final class StateHome: Sendable {
+    public let directory: String
+    /// Room for blocks, indexes and filters that were read, over all tasks.
+    public let cacheBytes: Int
+    /// Room for writes that are not on disk yet, over all tasks.
+    public let writeBufferBytes: Int
+
+    // The cache is RocksDB's own and safe on any thread; only the pointer to it is kept here.
+    private let cache: UInt
+
+    /// A store is used by one slot at a time: it is either in `warm` or with the slot that took it.
+    private struct Registry: @unchecked Sendable {
+        var warm: [String: StateStore] = [:]
+        var openCount = 0
+    }
+
+    private let registry = Mutex(Registry())
+
+    public init(
+        directory: String, cacheBytes: Int = 64 << 20, writeBufferBytes: Int = 128 << 20
+    ) throws(StreamFault) {
+        self.directory = directory
+        self.cacheBytes = cacheBytes
+        self.writeBufferBytes = writeBufferBytes
+        try Self.makeDirectory(directory)
+        cache = UInt(bitPattern: rocksdb_cache_create_lru(cacheBytes))
+    }
+
+    deinit {
+        rocksdb_cache_destroy(OpaquePointer(bitPattern: cache))
+    }
+
+    /// The share of one store in the memory for writes.
+    var writeBytesPerStore: Int {
+        max(1 << 20, writeBufferBytes / max(1, registry.withLock { $0.openCount }))
+    }
+
+    /// Opens the store of a task, or takes the one that is still open.
+    func acquire(_ name: String, tables: [StateTable]) throws(StreamFault) -> StateStore {
+        let path = "\(directory)/\(name)"
+        let warm = registry.withLock { registry -> Handover in Handover(store: registry.warm.removeValue(forKey: path))
+        }
+        if let store = warm.store { return store }
+        try Self.makeDirectory(path)
+        let store = try StateStore(directory: path, tables: tables, home: self)
+        registry.withLock { $0.openCount += 1 }
+        return store
+    }
+
+    /// Gives a store back open, for whoever gets its partition next.
+    func keepWarm(_ store: StateStore) {
+        let handover = Handover(store: store)
+        registry.withLock { $0.warm[handover.path] = handover.store }
+    }
+
+    /// Closes what is warm under these names.
+    func closeWarm(_ names: [String]) throws(StreamFault) {
+        for name in names {
+            let path = "\(directory)/\(name)"
+            let warm = registry.withLock { Handover(store: $0.warm.removeValue(forKey: path)) }
+            if let store = warm.store { try close(store) }
+        }
+    }
+
+    /// Puts a store's writes on disk; it closes when the last reference goes.
+    func close(_ store: StateStore) throws(StreamFault) {
+        registry.withLock { $0.openCount -= 1 }
+        try store.flush(waits: true)
+    }
+
+    /// Deletes the state of a task; its store must be closed.
+    func wipe(_ name: String) throws(StreamFault) {
+        let options = makeOptions()
+        defer { rocksdb_options_destroy(options) }
+        var words: UnsafeMutablePointer<CChar>?
+        rocksdb_destroy_db(options, "\(directory)/\(name)", &words)
+        if let words {
+            defer { rocksdb_free(words) }
+            throw .state("cannot delete \(directory)/\(name): \(String(cString: words))")
+        }
+    }
+
+    /// Takes a store out of the accounts whose database could not be used and was let go.
+    func forget() {
+        registry.withLock { $0.openCount -= 1 }
+    }
+
+    /// Carries a store out of the lock; the registry no longer holds it, so it is the taker's alone.
+    private struct Handover: @unchecked Sendable {
+        var store: StateStore?
+        var path: String { store?.directory ?? "" }
+    }
+
+    func makeOptions() -> OpaquePointer? {
+        let options = rocksdb_options_create()
+        rocksdb_options_set_create_if_missing(options, 1)
+        rocksdb_options_set_info_log_level(options, 3)
+        rocksdb_options_set_keep_log_file_num(options, 2)
+        rocksdb_options_set_max_open_files(options, 256)
+        rocksdb_options_set_write_buffer_size(options, 32 << 20)
+        rocksdb_options_set_max_write_buffer_number(options, 2)
+        rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
+        let blocks = rocksdb_block_based_options_create()
+        rocksdb_block_based_options_set_block_cache(blocks, OpaquePointer(bitPattern: cache))
+        rocksdb_block_based_options_set_cache_index_and_filter_blocks(blocks, 1)
+        rocksdb_block_based_options_set_filter_policy(blocks, rocksdb_filterpolicy_create_bloom_full(10))
+        rocksdb_options_set_block_based_table_factory(options, blocks)
+        rocksdb_block_based_options_destroy(blocks)
+        return options
+    }
+
+    private static func makeDirectory(_ path: String) throws(StreamFault) {
+        var made = path.hasPrefix("/") ? "" : "."
+        for part in path.split(separator: "/") {
+            made += "/" + part
+            if mkdir(made, 0o750) != 0, errno != EEXIST {
+                throw .state("cannot make the directory \(made): \(String(cString: strerror(errno)))")
+            }
+        }
+    }
+}
