@@ -32,6 +32,15 @@ public struct Bytes: Hashable, Sendable {
     public var text: String { String(decoding: raw, as: UTF8.self) }
 }
 
+extension Bytes {
+    /// All bytes at once: an array would feed them to the hasher one by one.
+    @inlinable
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(raw.count)
+        raw.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+}
+
 extension Bytes: Comparable {
     /// Orders as `memcmp` does, the shorter one first where one starts the other.
     @inlinable
