@@ -11,9 +11,8 @@ struct RowReader {
     /// The version of the format, at most what the caller knows.
     let format: UInt8
 
-    /// - Parameters:
-    ///   - row: what the row is, for the failure's text.
-    ///   - skipping: the bytes before the format, such as a drop time.
+    /// Begins behind the bytes to skip, such as a drop time; `row` is what a failure calls the row.
+    /// - Throws: where there is no format, or one above `newest`.
     init(
         _ row: StaticString, _ bytes: UnsafeRawBufferPointer, newest: UInt8, skipping: Int = 0
     ) throws(TaskFailure) {
