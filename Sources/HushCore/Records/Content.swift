@@ -11,6 +11,11 @@ public struct Content: Hashable, Sendable {
         "title", "body", "badge", "sound", "category", "thread", "link", "url", "tags", "in_app", "actions", "extras",
     ]
 
+    /// The most that content, id and what an alert repeats of them may take together, in bytes: APNs' 4,096 less room for
+    /// what else a payload of one create holds (`aps`, owner tag, binding version, op id, revision, expiry) and for a
+    /// bind and a request for a hello beside it.
+    public static let bytesMax = 4096 - 512
+
     /// Takes JSON that is canonical, as described at the type; the codec that reads intents makes it.
     public init(json: Bytes) {
         self.json = json

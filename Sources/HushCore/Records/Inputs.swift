@@ -60,9 +60,11 @@ public struct Intent: Hashable, Sendable {
 
 /// The recipient has dealt with these notifications.
 public struct Read: Hashable, Sendable {
-    public enum Kind: UInt8, Hashable, Sendable {
+    public enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         case read
         case dismissed
+
+        public var name: Bytes { self == .read ? "read" : "dismissed" }
     }
 
     public var recipient: Bytes

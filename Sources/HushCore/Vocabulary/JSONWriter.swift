@@ -52,6 +52,17 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    /// The same from memory that belongs to somebody else.
+    public mutating func string(_ text: UnsafeRawBufferPointer) {
+        bytes.append(UInt8(ascii: "\""))
+        if text.contains(where: Self.needsEscape) {
+            for byte in text { escape(byte) }
+        } else {
+            bytes.append(contentsOf: text)
+        }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
     public mutating func integer(_ value: some BinaryInteger) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }
         var magnitude = UInt64(value.magnitude)

@@ -1,0 +1,136 @@
+import HushCore
+
+/// The content fields of an intent in their canonical order; `Content.fields` is the same list.
+enum ContentField: Int, CaseIterable {
+    case title
+    case body
+    case badge
+    case sound
+    case category
+    case thread
+    case link
+    case url
+    case tags
+    case inApp
+    case actions
+    case extras
+}
+
+/// Collects the content fields of one intent, and writes them as canonical JSON.
+///
+/// Of repeated fields the last counts; inside the objects that are passed on as given, repeated members stay.
+struct ContentWriter {
+    private var values: [JSONValue?] = Array(repeating: nil, count: ContentField.allCases.count)
+    private var json = JSONWriter(reserving: 1024)
+
+    mutating func removeAll() {
+        for index in values.indices { values[index] = nil }
+    }
+
+    /// Takes a field, its type checked; null takes it back.
+    mutating func set(_ field: ContentField, _ value: JSONValue) throws(DeadReason) {
+        if value.isNull {
+            values[field.rawValue] = nil
+            return
+        }
+        try Self.check(field, value)
+        values[field.rawValue] = value
+    }
+
+    /// Whether there is a title or a body to show.
+    var isShowable: Bool {
+        (values[ContentField.title.rawValue]?.text.count ?? 0) > 0
+            || (values[ContentField.body.rawValue]?.text.count ?? 0) > 0
+    }
+
+    /// The content, where a payload can hold it beside the notification's id.
+    mutating func content(id: Bytes, mode: Mode) throws(DeadReason) -> Content {
+        json.removeAll()
+        json.byte(UInt8(ascii: "{"))
+        var alertBytes = 0
+        for (field, value) in zip(ContentField.allCases, values) {
+            guard let value else { continue }
+            if json.bytes.count > 1 { json.byte(UInt8(ascii: ",")) }
+            json.string(Content.fields[field.rawValue])
+            json.byte(UInt8(ascii: ":"))
+            let start = json.bytes.count
+            json.value(value)
+            if field.rawValue <= ContentField.thread.rawValue { alertBytes += json.bytes.count - start }
+        }
+        json.byte(UInt8(ascii: "}"))
+        let end = json.bytes.count
+        json.string(id)
+        // An alert carries what iOS shows a second time, in `aps`.
+        let size = json.bytes.count + (mode == .silent ? 0 : alertBytes)
+        guard size <= Content.bytesMax else {
+            throw DeadReason(
+                .tooLarge, "content and id take \(size) bytes of a payload, which has room for \(Content.bytesMax)")
+        }
+        return Content(json: Bytes(json.bytes[..<end]))
+    }
+
+    private static func check(_ field: ContentField, _ value: JSONValue) throws(DeadReason) {
+        switch field {
+        case .title: try requireString("title", value)
+        case .body: try requireString("body", value)
+        case .badge: _ = try value.integer("badge", 0...Int64(Int32.max))
+        case .sound: try requireString("sound", value)
+        case .category: try requireString("category", value)
+        case .thread: try requireString("thread", value)
+        case .link: try requireString("link", value)
+        case .url: try requireString("url", value)
+        case .tags:
+            try requireObject("tags", value)
+            for list in value.children where list.isNamed("add") || list.isNamed("remove") {
+                for tag in try list.array("tags", countMax: InputLimits.tagsMax) { try requireString("tags", tag) }
+            }
+        case .inApp: try requireObject("in_app", value)
+        case .actions: try requireObject("actions", value)
+        case .extras: try requireObject("extras", value)
+        }
+    }
+
+    private static func requireString(_ field: StaticString, _ value: JSONValue) throws(DeadReason) {
+        guard case .string = value.kind else { throw value.wrong(field, "must be a string") }
+    }
+
+    private static func requireObject(_ field: StaticString, _ value: JSONValue) throws(DeadReason) {
+        guard case .object = value.kind else { throw value.wrong(field, "must be an object") }
+    }
+}
+
+extension JSONWriter {
+    /// A parsed value, minified: members in their order, strings with the shortest escapes, numbers with a fraction or
+    /// an exponent in the shortest form that reads back the same.
+    mutating func value(_ value: JSONValue) {
+        switch value.kind {
+        case .null: raw("null")
+        case .boolean(let truth): boolean(truth)
+        case .integer(let number): integer(number)
+        case .huge(let number): integer(number)
+        case .real(let number): raw(Array(number.description.utf8))
+        case .string: string(value.text)
+        case .array: list("[", "]", value) { writer, child in writer.value(child) }
+        case .object:
+            list("{", "}", value) { writer, child in
+                writer.string(child.key)
+                writer.byte(UInt8(ascii: ":"))
+                writer.value(child)
+            }
+        }
+    }
+
+    private mutating func list(
+        _ open: StaticString, _ close: StaticString, _ value: JSONValue,
+        _ write: (inout JSONWriter, JSONValue) -> Void
+    ) {
+        raw(open)
+        var isFirst = true
+        for child in value.children {
+            if !isFirst { byte(UInt8(ascii: ",")) }
+            isFirst = false
+            write(&self, child)
+        }
+        raw(close)
+    }
+}

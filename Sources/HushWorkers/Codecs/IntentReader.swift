@@ -1,0 +1,134 @@
+import HushCore
+
+/// The fields of an intent that mean something to us; others are passed over.
+enum IntentField: String, CaseIterable {
+    case id, recipient, audience, revision, retract, created, expires, ttl, app, mode, urgent
+    case notBefore = "not_before"
+    case title, body, badge, sound, category, thread, link, url, tags, actions, extras
+    case inApp = "in_app"
+}
+
+/// Reads a record of `hush.intents`.
+enum IntentReader {
+    /// What was found so far; nil is absent, as JSON's null is.
+    private struct Draft {
+        var id: Bytes?
+        var recipient: Bytes?
+        var isAudience = false
+        var isRetract = false
+        var revision: Int64?
+        var created: Timestamp?
+        var expires: Timestamp?
+        var timeToLive: Int64?
+        var notBefore: Timestamp?
+        var app: Bytes?
+        var mode = Mode.silent
+        var urgent = false
+    }
+
+    static func read(
+        _ envelope: Envelope, _ fields: FieldTable<IntentField>, _ content: inout ContentWriter
+    ) throws(DeadReason) -> Intent {
+        content.removeAll()
+        var draft = Draft()
+        for value in envelope.data.children {
+            guard let field = fields.field(value.key) else { continue }
+            if let contentField = field.content {
+                try content.set(contentField, value)
+            } else if !value.isNull {
+                try take(field, value, &draft)
+            }
+        }
+        guard let id = draft.id else { throw missing("id") }
+        if draft.isAudience {
+            guard draft.recipient == nil else {
+                throw DeadReason(.badField, "fields \"recipient\" and \"audience\" exclude each other")
+            }
+            throw DeadReason(.audienceUnsupported, "audiences are not planned by this version")
+        }
+        let recipient = try envelope.recipient(draft.recipient)
+        guard draft.isRetract || content.isShowable else {
+            throw DeadReason(.missingField, "fields \"title\", \"body\" and \"retract\" are all missing")
+        }
+        if draft.revision == Standing.everyRevision, !draft.isRetract {
+            throw DeadReason(.badField, "field \"revision\" must be below \(Standing.everyRevision)")
+        }
+        return Intent(
+            id: id, recipient: recipient,
+            body: draft.isRetract ? .retract : .show(try content.content(id: id, mode: draft.mode)),
+            revision: draft.revision, created: try created(draft.created, envelope),
+            expiry: draft.expires.map(Expiry.at) ?? draft.timeToLive.map { .after(.seconds($0)) },
+            notBefore: draft.notBefore, app: draft.app, mode: draft.mode, urgent: draft.urgent)
+    }
+
+    private static func take(_ field: IntentField, _ value: JSONValue, _ draft: inout Draft) throws(DeadReason) {
+        switch field {
+        case .id: draft.id = try value.identifier("id")
+        case .recipient: draft.recipient = try value.identifier("recipient")
+        case .audience: draft.isAudience = try isAudience(value)
+        case .retract: draft.isRetract = try value.boolean("retract")
+        case .revision: draft.revision = try value.integer("revision", 1...Standing.everyRevision)
+        case .created: draft.created = try value.time("created")
+        case .expires: draft.expires = try value.time("expires")
+        case .ttl: draft.timeToLive = try value.integer("ttl", 0...InputLimits.epochSecondsMax)
+        case .notBefore: draft.notBefore = try value.time("not_before")
+        case .app: draft.app = try value.app()
+        case .mode: draft.mode = try value.choice("mode", \Mode.name)
+        case .urgent: draft.urgent = try value.boolean("urgent")
+        case .title, .body, .badge, .sound, .category, .thread, .link, .url, .tags, .inApp, .actions, .extras:
+            preconditionFailure("content fields are taken by the content writer")
+        }
+    }
+
+    /// An audience is an object of tags, or `true` where its id is enough.
+    private static func isAudience(_ value: JSONValue) throws(DeadReason) -> Bool {
+        switch value.kind {
+        case .object: return true
+        case .boolean(let truth): return truth
+        default: throw value.wrong("audience", "must be an object or true")
+        }
+    }
+
+    /// The data's own time, else the CloudEvent's.
+    private static func created(_ given: Timestamp?, _ envelope: Envelope) throws(DeadReason) -> Timestamp? {
+        if let given { return given }
+        guard let time = envelope.time, time.count > 0 else { return nil }
+        guard let created = Timestamp(rfc3339: time) else {
+            throw DeadReason(.badEnvelope, "the CloudEvent's time is no RFC 3339 time")
+        }
+        return created
+    }
+}
+
+extension IntentField {
+    /// The content field it is; nil for those that route and time an intent.
+    var content: ContentField? {
+        switch self {
+        case .title: .title
+        case .body: .body
+        case .badge: .badge
+        case .sound: .sound
+        case .category: .category
+        case .thread: .thread
+        case .link: .link
+        case .url: .url
+        case .tags: .tags
+        case .inApp: .inApp
+        case .actions: .actions
+        case .extras: .extras
+        case .id, .recipient, .audience, .revision, .retract, .created, .expires, .ttl, .app, .mode, .urgent,
+            .notBefore:
+            nil
+        }
+    }
+}
+
+extension JSONValue {
+    /// APNs' topic: it travels in a header, so it is visible ASCII.
+    func app() throws(DeadReason) -> Bytes {
+        let app = try string("app")
+        guard !app.isEmpty, app.count <= InputLimits.appBytesMax, app.raw.allSatisfy({ (0x21...0x7e).contains($0) })
+        else { throw wrong("app", "must be 1 to \(InputLimits.appBytesMax) visible ASCII characters") }
+        return app
+    }
+}
