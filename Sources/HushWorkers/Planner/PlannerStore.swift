@@ -1,0 +1,121 @@
+import HushCore
+import HushStream
+
+/// The planner's state in the store of its partition.
+///
+/// A cache holds devices and live lists of recipients that were active lately, so that an intent to one of them costs
+/// one mark read and one written, and no scan.
+struct PlannerStore: PlannerState {
+    typealias Failure = TaskFailure
+
+    /// The tables' indices in `StreamConfiguration.tables`.
+    static let marksTable = 0
+    static let rowsTable = 1
+
+    static func tables(marksChangelog: String, rowsChangelog: String) -> [StateTable] {
+        [
+            StateTable(name: "marks", changelog: marksChangelog, kind: .expiring),
+            StateTable(name: "rows", changelog: rowsChangelog, kind: .compacted),
+        ]
+    }
+
+    /// How much longer the store keeps a mark than the rules count it, so that the rules alone decide: the store's time
+    /// does not go back when a transaction aborts, the planner's does.
+    static let markSlack = Duration.seconds(3600)
+
+    private let context: TaskContext
+    private let markLife: Duration
+    private var cache: RecipientCache
+    private var key: [UInt8] = []
+    private var writer = RowWriter()
+
+    init(_ context: TaskContext, markLife: Duration, cachedRecipientsMax: Int) {
+        self.context = context
+        self.markLife = markLife + Self.markSlack
+        cache = RecipientCache(countMax: cachedRecipientsMax)
+    }
+
+    mutating func mark(_ id: Bytes, of recipient: Bytes) throws(TaskFailure) -> Mark? {
+        setMarkKey(id, of: recipient)
+        return try read(Self.marksTable) { value throws(TaskFailure) in try value.map(PlannerRows.mark) }
+    }
+
+    mutating func setMark(_ mark: Mark, _ id: Bytes, of recipient: Bytes) {
+        setMarkKey(id, of: recipient)
+        PlannerRows.write(mark, life: markLife, &writer)
+        context.put(Self.marksTable, key, writer.bytes)
+        cache.entry(recipient).follow(mark, id)
+    }
+
+    mutating func recipient(_ name: Bytes) throws(TaskFailure) -> Recipient {
+        let entry = cache.entry(name)
+        if let known = entry.recipient { return known }
+        setRecipientKey(name)
+        let recipient = try read(Self.rowsTable) { value throws(TaskFailure) in
+            try value.map { value throws(TaskFailure) in try PlannerRows.recipient(name, value) } ?? Recipient()
+        }
+        entry.recipient = recipient
+        return recipient
+    }
+
+    mutating func setRecipient(_ recipient: Recipient, _ name: Bytes) {
+        setRecipientKey(name)
+        if recipient == Recipient() {
+            context.delete(Self.rowsTable, key)
+        } else {
+            PlannerRows.write(recipient, &writer)
+            context.put(Self.rowsTable, key, writer.bytes)
+        }
+        cache.entry(name).recipient = recipient
+    }
+
+    mutating func live(of recipient: Bytes, at now: Timestamp) throws(TaskFailure) -> [LiveEntry] {
+        let entry = cache.entry(recipient)
+        if entry.live == nil { entry.live = try scanLive(recipient) }
+        if let entries = entry.live, entries.contains(where: { $0.expires <= now }) {
+            entry.live = entries.filter { $0.expires > now }
+        }
+        return entry.live ?? []
+    }
+
+    /// Forgets what is cached, for the rows have gone back to what was committed.
+    mutating func aborted() {
+        cache.removeAll()
+    }
+
+    private mutating func scanLive(_ recipient: Bytes) throws(TaskFailure) -> [LiveEntry] {
+        key.removeAll(keepingCapacity: true)
+        PlannerRows.appendMarkPrefix(recipient, to: &key)
+        var entries: [LiveEntry] = []
+        try key.withUnsafeBufferPointer { prefix throws(TaskFailure) in
+            let prefix = UnsafeRawBufferPointer(prefix)
+            try context.scan(Self.marksTable, prefix: prefix) { key, value throws(TaskFailure) in
+                let id = UnsafeRawBufferPointer(rebasing: key[prefix.count...])
+                if let entry = try PlannerRows.liveEntry(id: id, value) { entries.append(entry) }
+                return true
+            }
+        }
+        entries.sort { $0.planned < $1.planned }
+        return entries
+    }
+
+    private func read<Value>(
+        _ table: Int, _ body: (UnsafeRawBufferPointer?) throws(TaskFailure) -> Value
+    ) throws(TaskFailure) -> Value {
+        try key.withUnsafeBufferPointer { key throws(TaskFailure) in
+            try context.withValue(table, UnsafeRawBufferPointer(key), body)
+        }
+    }
+
+    private mutating func setMarkKey(_ id: Bytes, of recipient: Bytes) {
+        key.removeAll(keepingCapacity: true)
+        PlannerRows.appendMarkPrefix(recipient, to: &key)
+        key.append(contentsOf: id.raw)
+    }
+
+    private mutating func setRecipientKey(_ name: Bytes) {
+        key.removeAll(keepingCapacity: true)
+        key.append(UInt8(ascii: "d"))
+        key.append(contentsOf: name.raw)
+    }
+}

@@ -1,0 +1,62 @@
+import HushCore
+
+/// What the planner holds in memory of a recipient that was active lately: a copy of its rows, never ahead of them.
+final class CachedRecipient {
+    /// Nil until it was read.
+    var recipient: Recipient?
+    /// The live notifications in the order they were planned; nil until they were scanned for.
+    var live: [LiveEntry]?
+
+    /// Follows a mark that was written, where the list is known.
+    func follow(_ mark: Mark, _ id: Bytes) {
+        guard var entries = live else { return }
+        live = nil
+        if let index = entries.lastIndex(where: { $0.id == id }) { entries.remove(at: index) }
+        if let notification = mark.live {
+            let entry = LiveEntry(id: id, expires: notification.expires, planned: notification.planned)
+            // What is planned now comes last, for the task's time never goes back.
+            let place = entries.lastIndex { $0.planned < entry.planned }.map { $0 + 1 } ?? 0
+            entries.insert(entry, at: place)
+        }
+        live = entries
+    }
+}
+
+/// A bounded cache of recipients in two generations: what was asked for since the last change of generations stays.
+struct RecipientCache {
+    private let countMax: Int
+    private var young: [Bytes: CachedRecipient] = [:]
+    private var old: [Bytes: CachedRecipient] = [:]
+    /// A record asks for its recipient several times.
+    private var last: (name: Bytes, entry: CachedRecipient)?
+
+    init(countMax: Int) {
+        self.countMax = max(countMax, 2)
+    }
+
+    var count: Int { young.count + old.count }
+
+    mutating func entry(_ name: Bytes) -> CachedRecipient {
+        if let last, last.name == name { return last.entry }
+        let entry: CachedRecipient
+        if let found = young[name] {
+            entry = found
+        } else {
+            if young.count >= countMax / 2 {
+                old = young
+                young.removeAll(keepingCapacity: true)
+            }
+            entry = old.removeValue(forKey: name) ?? CachedRecipient()
+            young[name] = entry
+        }
+        last = (name, entry)
+        return entry
+    }
+
+    /// Forgets everything, as after an abort: the rows have gone back.
+    mutating func removeAll() {
+        young.removeAll()
+        old.removeAll()
+        last = nil
+    }
+}

@@ -1,0 +1,109 @@
+import HushCore
+import HushStream
+import Testing
+
+@testable import HushWorkers
+
+@Suite struct PlannerStoreTests {
+    /// Runs the rules on the store alone.
+    final class StoreTask: PartitionTask {
+        var store: PlannerStore?
+
+        func restored(_ context: TaskContext) {
+            store = PlannerStore(context, markLife: Planner().markLife, cachedRecipientsMax: 4)
+        }
+        func process(_ record: InputRecord, _ context: TaskContext) {}
+        func prepareCommit(_ context: TaskContext) {}
+        func committed(_ context: TaskContext) {}
+        func aborted(_ context: TaskContext) { store?.aborted() }
+        func woken(_ context: TaskContext) {}
+        func drain(_ context: TaskContext) -> Bool { true }
+        func closed() {}
+    }
+
+    static let tables = PlannerStore.tables(marksChangelog: "marks", rowsChangelog: "rows")
+
+    @Test(
+        "on the store the rules decide as in memory, through commits, aborts and a cache that is too small",
+        arguments: 0..<30)
+    func agrees(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        var planner = Planner()
+        planner.policy.livePerRecipientMax = 4
+        let task = StoreTask()
+        let driver = InMemoryTask(inputCount: 4, outputPartitionCounts: [], tables: Self.tables)
+        task.restored(driver.context)
+        var memory = MemoryPlannerState()
+        var committed = memory
+        for offset in Int64(0)..<400 {
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0:
+                _ = try driver.commit(task)
+                committed = memory
+                // Another worker takes the partition over, with nothing in memory.
+                if Bool.random(using: &random) { task.restored(driver.context) }
+            case 1:
+                driver.abort(task)
+                memory = committed
+            default:
+                let time = Timestamp(seconds: 1_764_583_200 + offset * 3600)
+                let position = Position(topic: .intents, partition: 0, offset: offset)
+                let arrival = Arrival(position: position, appended: time, now: time)
+                let event = Self.event(&random)
+                var (expected, actual) = (PlanEffects(), PlanEffects())
+                planner.step(event, arrival, &memory, &expected)
+                var store = try #require(task.store)
+                try planner.step(event, arrival, &store, &actual)
+                task.store = store
+                #expect(actual == expected)
+            }
+        }
+    }
+
+    static func event(_ random: inout SplitMix64) -> PlannerEvent {
+        let recipient = Bytes("r\(Int.random(in: 0..<6, using: &random))")
+        let id = Bytes("n\(Int.random(in: 0..<12, using: &random))")
+        let revision = Int64.random(in: 1...4, using: &random)
+        let device = Bytes("d\(Int.random(in: 0..<3, using: &random))")
+        switch Int.random(in: 0..<20, using: &random) {
+        case 0..<12:
+            let expiry = Expiry.after(.seconds(Int.random(in: 1...50, using: &random) * 3600))
+            return .intent(
+                Intent(
+                    id: id, recipient: recipient, body: .show(Content(json: Bytes(#"{"title":"\#(id)"}"#))),
+                    revision: revision, expiry: expiry))
+        case 12: return .intent(Intent(id: id, recipient: recipient, body: .retract, revision: revision))
+        case 13, 14: return .read(Read(recipient: recipient, ids: [id, "n0"], revision: revision))
+        case 15, 16, 17:
+            let token = Bytes("a\(Int.random(in: 0..<4, using: &random))")
+            return .register(Registration(recipient: recipient, device: device, token: token, app: "chat"))
+        case 18: return .unregister(Unregistration(recipient: recipient, device: device))
+        default:
+            let hello = Signal.Hello(shown: [Signal.Entry(id: id, revision: revision)], gone: [])
+            return .signal(Signal(recipient: recipient, device: device, hello: hello))
+        }
+    }
+
+    @Test("the cache holds no more recipients than its limit, and keeps those in use")
+    func bounded() {
+        var cache = RecipientCache(countMax: 10)
+        let kept = cache.entry("kept")
+        for number in 0..<1000 {
+            _ = cache.entry(Bytes("r\(number)"))
+            #expect(cache.entry("kept") === kept)
+            #expect(cache.count <= 10)
+        }
+    }
+
+    @Test("a recipient that lost its last device and has nothing to remember leaves no row")
+    func emptyRecipient() throws {
+        let task = StoreTask()
+        let driver = InMemoryTask(inputCount: 4, outputPartitionCounts: [], tables: Self.tables)
+        task.restored(driver.context)
+        task.store?.setRecipient(PlannerRowsTests.recipient, "ada")
+        _ = try driver.commit(task)
+        #expect(driver.context.value(PlannerStore.rowsTable, Array("dada".utf8)) != nil)
+        task.store?.setRecipient(Recipient(), "ada")
+        #expect(driver.context.value(PlannerStore.rowsTable, Array("dada".utf8)) == nil)
+    }
+}
