@@ -74,7 +74,11 @@ public struct HushInbox: Hashable, Sendable {
         if let delivered { reconcile(delivered) }
         do {
             let push = try HushPayload(payload)
-            if let drop = admit(push) { return expire(now: now) + [.dropped(drop)] }
+            if let drop = admit(push) {
+                let spoiled = presented.map { takeBack($0) } ?? false
+                return expire(now: now) + (presented.map { [.remove([$0])] } ?? []) + [.dropped(drop)]
+                    + (spoiled ? [.hello(hello)] : [])
+            }
             actions += takeVersion(push)
             let outcome = apply(push, presented: presented, now: now)
             actions += outcome.actions + expire(now: now)
@@ -131,12 +135,16 @@ public struct HushInbox: Hashable, Sendable {
         var applied = Applied()
         var before: [(id: Bytes, standing: Standing)] = []
         var contents: [Bytes: HushContent] = [:]
+        // The revision that the system itself shows.
+        var alerted: Int64 = 0
         for named in push.ops {
-            applied.done.append(named.name)
+            // The hello is its own answer: its name is that of an op which it stands beside, or which is parked.
+            if case .hello = named.op {} else { applied.done.append(named.name) }
             switch named.op {
             case .bind, .hello: applied.saysHello = true
             case .create(let id, let revision, let content):
                 let old = records[id] ?? Record()
+                if StableIdentifier.of(id) == presented { alerted = max(alerted, revision) }
                 if !before.contains(where: { $0.id == id }) { before.append((id, old.standing)) }
                 if merge(create: revision, of: id, expires: content["expires"]?.integer, now: now) {
                     contents[id] = HushContent(content)
@@ -157,11 +165,23 @@ public struct HushInbox: Hashable, Sendable {
                         sound: true))
             } else if !new.isShown, old.isShown || identifier == presented {
                 removed.append(identifier)
+            } else if identifier == presented, new.created > alerted {
+                applied.saysHello = takeBack(identifier)
+                removed.append(identifier)
             }
         }
         if !removed.isEmpty { applied.actions.insert(.remove(removed), at: 0) }
         applied.actions += forgetBeyondLimits()
         return applied
+    }
+
+    /// An alert put other content in the place of what stood there, and only the sender has that: forgets it, so that a
+    /// hello brings it back. False where nothing of ours stood there.
+    private mutating func takeBack(_ identifier: Bytes) -> Bool {
+        let lost = records.first { $0.value.standing.isShown && StableIdentifier.of($0.key) == identifier }
+        guard let lost else { return false }
+        records[lost.key] = nil
+        return true
     }
 
     /// Raises what is created; true where it is the newest content. One that has expired on its way deletes what it

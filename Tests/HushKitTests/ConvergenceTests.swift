@@ -21,7 +21,7 @@ struct ConvergenceTests {
 
     @Test("any order, duplication and repeat of ops ends in the screen that the revisions say", arguments: 0..<300)
     func converges(seed: Int) {
-        var random = SplitMix64(state: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var created: [Bytes: Int64] = [:]
         var deleted: [Bytes: Int64] = [:]
         var ops: [PayloadValue] = []

@@ -59,6 +59,22 @@ struct HushInboxTests {
                 == [.remove(["hush.b"]), .acknowledge(["7:2:0", "7:1:0"])])
     }
 
+    @Test("an alert that put an older revision, or another binding's, in place of what stood there is made good")
+    func spoiled() {
+        var inbox = inbox()
+        _ = inbox.receive(push(version: 2000, [create("a", 2)]), now: start)
+        #expect(
+            inbox.receive(push(version: 2000, [create("a", 1)]), presented: "hush.a", now: start)
+                == [.remove(["hush.a"]), .acknowledge(["7:1:0"]), hello()])
+        _ = inbox.receive(push(version: 2000, [create("a", 2)]), now: start)
+        #expect(
+            inbox.receive(push(version: 1000, [create("a", 1)]), presented: "hush.a", now: start)
+                == [.remove(["hush.a"]), .dropped(.lowerVersion), hello()])
+        #expect(
+            inbox.receive(push(to: "bob", version: 9000, [create("z")]), presented: "hush.z", now: start)
+                == [.remove(["hush.z"]), .dropped(.otherOwner)])
+    }
+
     @Test("an alert shown while the app could not run is taken over from the centre, and not shown again")
     func adopted() {
         var inbox = inbox()
@@ -95,6 +111,12 @@ struct HushInboxTests {
         #expect(
             inbox.receive(push([op, create("b")]), now: start)
                 == [shown("b"), .acknowledge(["7:1:0"]), hello(shown: [("b", 1)])])
+    }
+
+    @Test("asked for a hello, it says one, and acknowledges nothing by it")
+    func askedForHello() {
+        var inbox = inbox()
+        #expect(inbox.receive(push([["7:9:0", "h"]]), now: start) == [hello()])
     }
 
     @Test("what is no push of ours does nothing")

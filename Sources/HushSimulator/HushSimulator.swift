@@ -1,1 +1,0 @@
-// The module's parts are in the files beside this one.

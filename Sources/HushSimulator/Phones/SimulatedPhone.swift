@@ -1,0 +1,146 @@
+public import HushCore
+public import HushKit
+
+/// A push as a phone gets it.
+public struct DeliveredPush: Sendable {
+    public var token: Bytes
+    public var isAlert: Bool
+    /// The `apns-collapse-id`: iOS makes it the identifier of an alert.
+    public var collapseID: Bytes?
+    public var payload: PayloadValue
+
+    public init(token: Bytes, isAlert: Bool, collapseID: Bytes?, payload: PayloadValue) {
+        self.token = token
+        self.isAlert = isAlert
+        self.collapseID = collapseID
+        self.payload = payload
+    }
+}
+
+/// One simulated phone: a screen, and the app on it, which speaks `hush` through HushKit or `crt` through `SeedInbox`.
+///
+/// Of one thread at a time. What the app sends comes out of each call.
+public final class SimulatedPhone {
+    /// How the app treats the ops of a push; `standard` is HushKit's rule, another one is for tests that want it wrong.
+    package typealias Filter = @Sendable (PayloadValue) -> PayloadValue
+
+    public let device: Bytes
+    public let dialect: Dialect
+    public let app: Bytes
+    public private(set) var owner: Bytes
+    public private(set) var token: Bytes
+    public let screen = Screen()
+    /// Pushes that the app dropped, by reason.
+    public private(set) var drops: [HushDrop: Int] = [:]
+    private var inbox: HushInbox
+    private let filter: Filter?
+
+    package init(
+        owner: Bytes, device: Bytes, dialect: Dialect, app: Bytes, token: Bytes, install: Bytes, filter: Filter? = nil
+    ) {
+        self.owner = owner
+        self.device = device
+        self.dialect = dialect
+        self.app = app
+        self.token = token
+        self.filter = filter
+        inbox = HushInbox(device: device, install: install)
+        _ = inbox.loggedIn(owner, newInstall: install)
+    }
+
+    /// The app is launched: it makes itself known.
+    public func launch(now: Timestamp) -> [PhoneMessage] {
+        guard dialect == .hush else { return [registerSeed()] }
+        return perform(inbox.registered(token: token), now: now)
+    }
+
+    /// Takes a push; one for a token that is not this phone's is lost, as on Apple's side.
+    public func receive(_ push: DeliveredPush, now: Timestamp) -> [PhoneMessage] {
+        guard push.token == token else { return [] }
+        guard dialect == .hush else { return perform(SeedInbox.receive(push.payload), now: now) }
+        let payload = filter?(push.payload) ?? push.payload
+        let presented = push.isAlert ? push.collapseID : nil
+        if let presented { screen.present(payload, identifier: presented) }
+        return perform(inbox.receive(payload, presented: presented, now: now), now: now)
+    }
+
+    /// The person reads a notification on this phone.
+    public func read(_ id: Bytes, revision: Int64, now: Timestamp) -> [PhoneMessage] {
+        perform(inbox.read(id, revision: revision), now: now)
+    }
+
+    /// The app tells the state of its battery, and perhaps since when it wants background pushes again.
+    public func report(level: Double, charging: Bool, hint: Duration?, now: Timestamp) -> [PhoneMessage] {
+        let reading = DeviceReading(battery: level, charging: charging, notBefore: hint.map { now + $0 })
+        return [.signal(recipient: owner, device: device, at: now, reading: reading)]
+    }
+
+    /// The app comes to the foreground: it says hello.
+    public func foreground(now: Timestamp) -> [PhoneMessage] {
+        guard dialect == .hush else { return [] }
+        return perform(inbox.foregrounded(delivered: screen.delivered, now: now), now: now)
+    }
+
+    /// The app is deleted and installed again.
+    public func reinstall(token: Bytes, install: Bytes, now: Timestamp) -> [PhoneMessage] {
+        self.token = token
+        screen.reset()
+        inbox = HushInbox(device: device, install: install)
+        _ = inbox.loggedIn(owner, newInstall: install)
+        return launch(now: now) + foreground(now: now)
+    }
+
+    /// APNs gives another token.
+    public func renew(token: Bytes, now: Timestamp) -> [PhoneMessage] {
+        self.token = token
+        return launch(now: now)
+    }
+
+    /// Somebody else logs in.
+    public func move(to owner: Bytes, install: Bytes, now: Timestamp) -> [PhoneMessage] {
+        let actions = inbox.loggedIn(owner, newInstall: install)
+        self.owner = owner
+        return perform(actions, now: now)
+    }
+
+    /// Removes what has expired.
+    public func expire(now: Timestamp) {
+        _ = perform(inbox.expire(now: now), now: now)
+    }
+
+    /// What the screen shows, for the comparison with the oracle.
+    public var entries: [Bytes: ScreenEntry] {
+        screen.shown.mapValues { shown in
+            ScreenEntry(title: shown.content.title ?? "", revision: dialect == .hush ? shown.revision : nil)
+        }
+    }
+
+    private func registerSeed() -> PhoneMessage {
+        .register(
+            HushRegistration(recipient: owner, device: device, install: "", token: token, fresh: false), app: app,
+            dialect: dialect)
+    }
+
+    /// Acknowledgements and a hello of one push travel in one signal.
+    private func perform(_ actions: [HushAction], now: Timestamp) -> [PhoneMessage] {
+        var messages: [PhoneMessage] = []
+        var acks: [Bytes] = []
+        var hello: HushHello?
+        for action in actions where !screen.perform(action) {
+            switch action {
+            case .acknowledge(let names): acks += names
+            case .hello(let said): hello = said
+            case .report(let report): messages.append(.report(report, recipient: owner))
+            case .register(let registration):
+                messages.append(.register(registration, app: app, dialect: dialect))
+            case .unregister(let unregistration): messages.append(.unregister(unregistration))
+            case .dropped(let reason): drops[reason, default: 0] += 1
+            case .show, .remove, .removeAll: break
+            }
+        }
+        if !acks.isEmpty || hello != nil {
+            messages.append(.signal(recipient: owner, device: device, at: now, acks: acks, hello: hello))
+        }
+        return messages
+    }
+}
