@@ -1,0 +1,109 @@
+private import HushBase
+private import Synchronization
+
+/// Sends pushes to APNs over connections of its own, on threads of its own; requests and answers cross in batches.
+///
+/// Every request that `submit` took gets exactly one answer, at the latest about 50 ms after its deadline. The client resends
+/// only what APNs certainly did not take (GOAWAY, REFUSED_STREAM, an expired token, a connection that broke before the
+/// request was written); everything else is the caller's to repeat. Of any thread; one at a time drains.
+public final class APNsClient: Sendable {
+    private let shared: ClientShared
+    private let inlets: [LoopInlets]
+    private let threads: [NamedThread]
+    private let resolver: Resolver
+
+    /// Checks the configuration and its files, and starts the threads; connections open with the first requests.
+    /// - Throws: `APNsConfigurationFault`, which names what to mend.
+    public init(_ configuration: APNsConfiguration) throws {
+        try configuration.checkNumbers()
+        let routes = try RouteContext.all(of: configuration, atSeconds: WallClock.nowMillis() / 1000)
+        let shared = try ClientShared(configuration: configuration, routes: routes)
+        let inlets = try (0..<configuration.threads).map { _ in try LoopInlets(configuration: configuration) }
+        let resolver = try Resolver(capacity: configuration.threads * configuration.routes.count)
+        self.shared = shared
+        self.inlets = inlets
+        self.resolver = resolver
+        try resolver.start(replies: inlets.map(\.resolved))
+        threads = try inlets.indices.map { index in
+            try NamedThread.start(name: "apns-\(index)") {
+                do {
+                    try ClientLoop(index: index, shared: shared, inlets: inlets[index], resolver: resolver).run()
+                } catch {
+                    // Only the process's limit of descriptors fails here, at start.
+                    preconditionFailure("the APNs loop cannot start: \(error)")
+                }
+            }
+        }
+    }
+
+    deinit {
+        close(deadline: .zero)
+    }
+
+    /// Takes the first requests of a batch, as many as there is room for, in order; returns how many.
+    ///
+    /// 0 where the client is full, halted or closed: then try again after `drain` or `resume`.
+    public func submit(_ batch: [PushRequest]) -> Int {
+        if batch.isEmpty || isHalted || shared.isClosing.load(ordering: .acquiring) { return 0 }
+        let taken = shared.reserve(batch.count)
+        let deadline = MonotonicTime.now() + shared.configuration.requestDeadline
+        let share = (taken + inlets.count - 1) / inlets.count
+        for (index, inlet) in inlets.enumerated() {
+            let part = batch[min(index * share, taken)..<min((index + 1) * share, taken)]
+            var pushes = part.map { request in
+                precondition(
+                    shared.routes.indices.contains(request.route), "there is no route \(request.route)")
+                return QueuedPush(request: request, deadline: deadline)
+            }
+            // There is room for all that is reserved.
+            inlet.requests.offer(from: &pushes)
+        }
+        return taken
+    }
+
+    /// Takes all answers that are there into `answers`, whose own elements are dropped.
+    ///
+    /// Clears `wakeupDescriptor` first, so an answer that comes meanwhile makes it readable again.
+    public func drain(into answers: inout [PushAnswer]) {
+        shared.answersReady.clear()
+        shared.answers.takeAll(into: &answers)
+        shared.held.subtract(answers.count, ordering: .acquiringAndReleasing)
+    }
+
+    /// Readable when answers wait: for the caller's poller.
+    public var wakeupDescriptor: Int32 { shared.answersReady.descriptor }
+
+    /// Requests taken whose answers are not drained yet.
+    public var inFlight: Int { shared.held.load(ordering: .acquiring) }
+
+    public var capacity: Int { shared.configuration.queueCapacity }
+
+    /// For a sender that was stopped: closes all connections without another byte. What waits is answered `notSent`, what
+    /// was written `unknown`. The client goes on with new requests.
+    public func dropConnections() {
+        shared.drops.add(1, ordering: .acquiringAndReleasing)
+        for inlet in inlets { inlet.wakeUp.signal() }
+    }
+
+    /// Whether the client found by itself that the process stood still (`stopLimit`) and refuses requests.
+    public var isHalted: Bool { shared.isHalted.load(ordering: .acquiring) }
+
+    /// Takes requests again after a halt; for the caller to say once it knows that it still owns what it sends.
+    public func resume() {
+        shared.isHalted.store(false, ordering: .releasing)
+    }
+
+    /// What the client has done since it began.
+    public var counts: APNsCounts { shared.totalCounts }
+
+    /// Takes no more requests, waits for answers up to `deadline`, says goodbye and ends the threads. Then what was not
+    /// answered is `notSent` or `unknown`; the answers can still be drained. A second call does nothing.
+    public func close(deadline: Duration) {
+        let end = MonotonicTime.now() + deadline
+        shared.closeAt.store(end.nanos, ordering: .releasing)
+        shared.isClosing.store(true, ordering: .releasing)
+        for inlet in inlets { inlet.wakeUp.signal() }
+        for thread in threads { thread.join() }
+        resolver.close()
+    }
+}
