@@ -39,7 +39,13 @@ public struct Policy: Hashable, Sendable {
     public var idBytesMax = 256
     /// Ops that a paused credential may park in a partition.
     public var opsParkedMax = 10_000
-    /// Wake-up budget of an address: the bucket's size, and what flows in an hour.
+    /// How long an address rests after APNs finds that its token does not fit; a new bind ends it.
+    public var addressRest: Duration = .seconds(3600)
+    /// How long a create waits for the wake-up budget at most.
+    public var createBudgetWaitMax: Duration = .seconds(60)
+    /// An acknowledgement within this time earns its wake-up back.
+    public var promptAck: Duration = .seconds(60)
+    /// Wake-up budget of an address: the bucket's size, and what flows in an hour; a size of 0 lifts the budget.
     public var wakeUpBurst = 6
     public var wakeUpsPerHour = 3
 

@@ -1,0 +1,82 @@
+/// What the deliverer knows of an address: the durable row, and what a restart may forget.
+public struct AddressState: Hashable, Sendable {
+    public var row: AddressRow
+    public var soft: AddressSoftState
+
+    public init(row: AddressRow = AddressRow(), soft: AddressSoftState = AddressSoftState()) {
+        self.row = row
+        self.soft = soft
+    }
+}
+
+/// What a restart may forget: the push under way, backoff and budget.
+public struct AddressSoftState: Hashable, Sendable {
+    public var inFlight: InFlight?
+    /// Nothing leaves before.
+    public var retryAt: Timestamp?
+    /// Failures in a row.
+    public var failures = 0
+    public var budget = WakeUpBudget()
+    /// Whether the ledger says that ops wait for the budget.
+    public var isBudgetAnnounced = false
+    /// The ops in a push, after APNs found one too large.
+    public var opsMax: Int?
+
+    public init() {}
+
+    /// Whether forgetting it changes nothing.
+    public var isIdle: Bool { self == AddressSoftState() }
+}
+
+/// A push that was planned and has no answer yet; there is at most one an address.
+public struct InFlight: Hashable, Sendable {
+    public struct Part: Hashable, Sendable {
+        public var op: OpID
+        public var kind: OpKind
+        /// Whether an earlier push may have brought it to APNs.
+        public var hadLeft: Bool
+    }
+
+    public var parts: [Part]
+    public var version: BindingVersion
+    public var attempt: Int32
+    public var apnsID: [UInt8]
+    /// Dialects without updates: it deletes the older content of a create.
+    public var isClearing: Bool
+    /// Whether it took a token of the wake-up budget.
+    public var tookToken: Bool
+}
+
+/// A token bucket of the background pushes that a phone is woken by. iOS has one of its own and drops what exceeds it.
+public struct WakeUpBudget: Hashable, Sendable {
+    /// Milliseconds until the bucket is full again, as of `at`; both 0 for a full one.
+    private var debt: Int64 = 0
+    private var at = Timestamp(millis: 0)
+
+    public init() {}
+
+    /// When there is a token, `now` where there is one.
+    func tokenAt(_ now: Timestamp, _ policy: Policy) -> Timestamp {
+        let missing = outstanding(now) - Int64(policy.wakeUpBurst - 1) * Self.millisPerToken(policy)
+        return missing <= 0 ? now : now + .milliseconds(missing)
+    }
+
+    mutating func take(_ now: Timestamp, _ policy: Policy) {
+        debt = outstanding(now) + Self.millisPerToken(policy)
+        at = now
+    }
+
+    /// Puts a token back.
+    mutating func earn(_ now: Timestamp, _ policy: Policy) {
+        debt = max(outstanding(now) - Self.millisPerToken(policy), 0)
+        at = debt == 0 ? Timestamp(millis: 0) : now
+    }
+
+    private func outstanding(_ now: Timestamp) -> Int64 {
+        max(debt - max(now.millis - at.millis, 0), 0)
+    }
+
+    private static func millisPerToken(_ policy: Policy) -> Int64 {
+        3_600_000 / Int64(max(policy.wakeUpsPerHour, 1))
+    }
+}
