@@ -1,5 +1,5 @@
 /// What an op does to one notification on one address.
-public enum OpKind: UInt8, Hashable, Sendable {
+public enum OpKind: UInt8, Hashable, Sendable, CaseIterable {
     case create
     case delete
     case bind

@@ -1,0 +1,163 @@
+import HushAPNs
+public import HushCore
+
+/// What a book must remember: part of its task's state, committed with the lines.
+public struct LedgerState: Hashable, Sendable {
+    /// The number of the next line.
+    public var next: Int64
+    /// The digest of the last order line: 32 bytes.
+    public var previous: [UInt8]
+
+    public init(next: Int64 = 0, previous: [UInt8] = Array(repeating: 0, count: 32)) {
+        self.next = next
+        self.previous = previous
+    }
+}
+
+/// Writes one task's lines of the ledger, numbered without gaps and chained by digests.
+///
+/// Each transaction's part ends with an order line: how the inputs were interleaved, and a SHA-256 over all lines since
+/// the order line before. A line that is removed, added or altered later shows. docs/reference/ledger.md defines both.
+public final class LedgerBook {
+    /// How many runs an order line holds; past that the task writes one at once, and the next begins.
+    public static let runsMax = 4096
+
+    private struct Run {
+        var topic: Topic
+        var count: Int
+    }
+
+    public private(set) var state: LedgerState
+    private let task: Bytes
+    private let stage: Stage
+    private let config: Bytes
+    private let build: Bytes
+    private let digest = SHA256Digest()
+    private var json = JSONWriter(reserving: 1024)
+    private var runs: [Run] = []
+    /// Topic by topic, the offset behind the last record taken.
+    private var ends: [(topic: Topic, offset: Int64)] = []
+    private var lineCount = 0
+
+    /// `task` is such as `plan-3`, and the key of the order lines; `config` a digest of the settings that decisions
+    /// depend on.
+    public init(task: Bytes, stage: Stage, config: Bytes, build: Bytes, state: LedgerState = LedgerState()) {
+        self.task = task
+        self.stage = stage
+        self.config = config
+        self.build = build
+        self.state = state
+    }
+
+    /// Goes back to what was committed: after a restart, and after an abort.
+    public func restore(_ state: LedgerState) {
+        self.state = state
+        _ = digest.finish()
+        runs.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        lineCount = 0
+    }
+
+    /// Notes that a record was taken; the order line tells it.
+    public func took(_ topic: Topic, offset: Int64) {
+        if let last = runs.indices.last, runs[last].topic == topic {
+            runs[last].count += 1
+        } else {
+            runs.append(Run(topic: topic, count: 1))
+        }
+        if let index = ends.firstIndex(where: { $0.topic == topic }) {
+            ends[index].offset = offset + 1
+        } else {
+            ends.append((topic, offset + 1))
+        }
+    }
+
+    /// Whether the order line must come now, for it would grow beyond what a record holds.
+    public var isOrderDue: Bool { runs.count >= Self.runsMax }
+
+    /// Whether there is anything an order line must cover.
+    public var isOpen: Bool { lineCount > 0 || !runs.isEmpty }
+
+    /// Writes a plan line and shows its bytes; its key is the recipient.
+    public func write(_ line: PlanLine, at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
+        begin(at: now)
+        json.member("decision", line.decision.name)
+        json.member("id", line.id)
+        if !line.recipient.isEmpty { json.member("recipient", line.recipient) }
+        json.member("revision", line.revision)
+        if !line.ops.isEmpty {
+            json.member("ops")
+            json.array(line.ops) { json, op in
+                json.byte(UInt8(ascii: "["))
+                json.string(op.device)
+                json.byte(UInt8(ascii: ","))
+                json.string(op.kind.name)
+                if let id = op.id {
+                    json.byte(UInt8(ascii: ","))
+                    json.string(id)
+                }
+                json.byte(UInt8(ascii: "]"))
+            }
+        }
+        json.member("cause", line.cause)
+        end(send)
+    }
+
+    /// Writes the order line that ends a part, and shows its bytes; its key is the task. The state is then what is to be
+    /// committed.
+    public func writeOrder(at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
+        begin(at: now)
+        json.member("order")
+        json.array(runs) { json, run in
+            json.raw("[\"")
+            json.raw(Array(run.topic.rawValue.utf8))
+            json.raw("\",")
+            json.integer(run.count)
+            json.byte(UInt8(ascii: "]"))
+        }
+        json.raw(",\"ends\":{")
+        for (index, end) in ends.enumerated() {
+            json.raw(index == 0 ? "\"" : ",\"")
+            json.raw(Array(end.topic.rawValue.utf8))
+            json.raw("\":")
+            json.integer(end.offset)
+        }
+        json.byte(UInt8(ascii: "}"))
+        json.member("config", config)
+        json.member("build", build)
+        json.member("previous", Bytes(Hex.encode(state.previous)))
+        digest.update(json.bytes)
+        state.previous = digest.finish()
+        json.member("digest", Bytes(Hex.encode(state.previous)))
+        json.byte(UInt8(ascii: "}"))
+        state.next += 1
+        lineCount = 0
+        runs.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+        json.bytes.withUnsafeBytes(send)
+    }
+
+    /// Begins a line with what all lines have.
+    private func begin(at now: Timestamp) {
+        json.removeAll()
+        json.raw("{\"v\":1,\"task\":")
+        json.string(task)
+        json.member("n", state.next)
+        json.member("at", now)
+        json.raw(stage == .plan ? ",\"stage\":\"plan\"" : ",\"stage\":\"deliver\"")
+    }
+
+    private func end(_ send: (UnsafeRawBufferPointer) -> Void) {
+        json.byte(UInt8(ascii: "}"))
+        state.next += 1
+        lineCount += 1
+        json.bytes.withUnsafeBytes { bytes in
+            digest.update(bytes)
+            digest.update(Self.lineEnd)
+            send(bytes)
+        }
+    }
+
+    /// What stands between two lines in the digest.
+    private static let lineEnd = [UInt8(ascii: "\n")]
+}
