@@ -48,7 +48,7 @@ let package = Package(
             "HushSimulator",
             ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
         .executableTarget(
-            name: "hush", dependencies: ["HushBase", "HushWorkers", "HushSimulator"], swiftSettings: strict),
+            name: "hush", dependencies: ["HushCore", "HushBase", "HushWorkers", "HushSimulator"], swiftSettings: strict),
         .executableTarget(
             name: "hush-benchmarks",
             dependencies: ["HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "HushSimulator", "CLinux"],
@@ -62,6 +62,7 @@ let package = Package(
         tests("HushWorkersTests", ["HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
         tests("HushSimulatorTests", ["HushSimulator", "HushCore", "HushKit", "HushBase", "HushAPNs", "HushWorkers"]),
         tests("PipelineTests", ["HushSimulator", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
+        tests("CommandTests", ["hush"]),
         tests("StyleTests", []),
     ],
     swiftLanguageModes: [.v6],

@@ -1,0 +1,77 @@
+import Foundation
+import HushBase
+import HushCore
+import HushWorkers
+import Testing
+
+@Suite struct HushSettingsTests {
+    @Test("the reference page is the table")
+    func reference() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../..")
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/settings.md"), encoding: .utf8)
+        #expect(page == SettingsReference.markdown(), "run: hush config --markdown >docs/reference/settings.md")
+    }
+
+    @Test("the defaults make the default policy")
+    func defaults() throws {
+        #expect(try Policy(Settings(table: HushSettings.table)) == Policy())
+    }
+
+    @Test("every setting of the rules reaches the policy")
+    func policy() throws {
+        let values = [
+            "planner.life.default": "1d", "planner.life.max": "2d", "planner.dedupe.window": "5d",
+            "planner.live.max": "3",
+            "planner.devices.max": "4", "deliver.battery.low": "0.5", "deliver.hold.probe": "1m",
+            "deliver.hold.max": "2m", "deliver.hint.max": "3m", "deliver.reading.max": "4m", "deliver.ops.max": "5",
+            "deliver.quiet.max": "5m", "deliver.repeat.intervals": "1m,2m", "deliver.retry.base": "2s",
+            "deliver.retry.max": "3s", "deliver.parked.max": "6", "deliver.wakeup.burst": "7",
+            "deliver.wakeup.hourly": "8",
+        ]
+        let keys = HushSettings.table.definitions.map(\.key).filter {
+            $0.hasPrefix("planner.") || $0.hasPrefix("deliver.")
+        }
+        #expect(Set(values.keys) == Set(keys))
+        var loader = SettingsLoader(table: HushSettings.table)
+        for (key, value) in values { loader.addArgument(key, value) }
+        let policy = try Policy(loader.load())
+        var expected = Policy()
+        expected.lifeDefault = .seconds(86_400)
+        expected.lifeMax = .seconds(2 * 86_400)
+        expected.dedupeWindow = .seconds(5 * 86_400)
+        expected.livePerRecipientMax = 3
+        expected.devicesPerRecipientMax = 4
+        expected.batteryLow = 0.5
+        expected.holdProbe = .seconds(60)
+        expected.holdMax = .seconds(120)
+        expected.hintMax = .seconds(180)
+        expected.readingAgeMax = .seconds(240)
+        expected.opsPerAddressMax = 5
+        expected.quietMax = .seconds(300)
+        expected.repeatIntervals = [.seconds(60), .seconds(120)]
+        expected.retryBase = .seconds(2)
+        expected.retryMax = .seconds(3)
+        expected.opsParkedMax = 6
+        expected.wakeUpBurst = 7
+        expected.wakeUpsPerHour = 8
+        #expect(policy == expected)
+    }
+
+    @Test("a window shorter than the longest life and a day is refused, and the message says what to raise")
+    func contradiction() throws {
+        var loader = SettingsLoader(table: HushSettings.table)
+        loader.addArgument("planner.dedupe.window", "6d")
+        let settings = try loader.load()
+        let fault = #expect(throws: SettingsFault.self) { try Policy(settings) }
+        #expect(fault?.description.contains("planner.dedupe.window") == true)
+    }
+
+    @Test(
+        "stages are plan, deliver or both, each once",
+        arguments: [("plan", 1), ("deliver,plan", 2), ("plan,plan", nil), ("", nil)])
+    func stages(text: String, count: Int?) throws {
+        var loader = SettingsLoader(table: HushSettings.table)
+        loader.addArgument("run.stages", text)
+        #expect((try? loader.load())?[HushSettings.stages].count == count)
+    }
+}
