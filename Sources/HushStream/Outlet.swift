@@ -29,6 +29,8 @@ final class Outlet {
     let partitionCounts: [Int32]
     let recordBytesMax: Int
     private var target: Target
+    /// Begins the transaction where none is open; a failure comes back through `fail`.
+    var begin: (() -> Void)?
     /// The first record that could not be sent; its transaction must not commit.
     private(set) var fault: StreamFault?
     /// Records and bytes since `clear`.
@@ -49,6 +51,11 @@ final class Outlet {
         fault = nil
         records = 0
         bytes = 0
+    }
+
+    /// Marks the transaction as lost.
+    func fail(_ failure: StreamFault) {
+        if fault == nil { fault = failure }
     }
 
     func takeList() -> [SentRecord] {
@@ -73,7 +80,7 @@ final class Outlet {
                     headers: headers))
             target = .list(list)
         case .nowhere:
-            if fault == nil { fault = .fatal(KafkaCause("send", RD_KAFKA_RESP_ERR__STATE, "there is no producer")) }
+            fail(.fatal(KafkaCause("send", RD_KAFKA_RESP_ERR__STATE, "there is no producer")))
         }
     }
 
@@ -96,6 +103,7 @@ final class Outlet {
         _ topic: Int, _ partition: Int32, _ key: UnsafeRawBufferPointer?, _ value: UnsafeRawBufferPointer?,
         _ headers: [RecordHeader], tag: Int, _ open: OpenProducer
     ) {
+        if records == 0 { begin?() }
         // Once one is lost the transaction is, so the others are not worth sending.
         if fault != nil { return }
         records += 1

@@ -1,3 +1,5 @@
+public import HushBase
+
 /// A record as it was read, valid only while the task looks at it: the pointers lead into the fetch buffer.
 public struct InputRecord {
     /// The index of its topic in `StreamConfiguration.inputs`.
@@ -48,7 +50,7 @@ public struct TaskFailure: Error, Hashable, Sendable, CustomStringConvertible {
 ///
 /// All calls come on the slot's thread, one at a time. Everything a task writes through its context, and the offsets of
 /// what it read, commit in one Kafka transaction or not at all; what else it remembers it must undo in `aborted`.
-public protocol PartitionTask: AnyObject {
+public protocol PartitionTask: AnyObject, SendableMetatype {
     /// The state is restored; called once, before any record.
     func restored(_ context: TaskContext) throws(TaskFailure)
 
@@ -77,11 +79,11 @@ public protocol PartitionTask: AnyObject {
 }
 
 /// What one worker slot runs: a factory of tasks, and the place of what its tasks share.
-public protocol StreamApplication: AnyObject {
+public protocol StreamApplication: AnyObject, SendableMetatype {
     associatedtype Task: PartitionTask
 
-    /// Descriptors (of `WakeUp`s) that end the loop's wait when readable; the loop clears them before `turn`.
-    var wakeDescriptors: [Int32] { get }
+    /// What ends the loop's wait, beside records and times; the loop clears them before it calls `turn`.
+    var wakeUps: [WakeUp] { get }
 
     func makeTask(partition: Int32) -> Task
 
@@ -98,5 +100,5 @@ public protocol StreamApplication: AnyObject {
 }
 
 extension StreamApplication {
-    public var wakeDescriptors: [Int32] { [] }
+    public var wakeUps: [WakeUp] { [] }
 }

@@ -47,6 +47,15 @@ public enum StreamFault: Error, Hashable, Sendable, CustomStringConvertible {
         }
     }
 
+    /// What Kafka said, where it was Kafka.
+    var kafkaCause: KafkaCause {
+        switch self {
+        case .retriable(let cause), .abortable(let cause), .fenced(let cause), .fatal(let cause): cause
+        case .refused(let reason), .state(let reason): KafkaCause("hush", RD_KAFKA_RESP_ERR__FAIL, reason)
+        case .task(let failure): KafkaCause("task", RD_KAFKA_RESP_ERR__FAIL, failure.description)
+        }
+    }
+
     /// Whether a new slot may succeed where this one ended; false where a person has to act first.
     public var isMendedByRestart: Bool {
         switch self {

@@ -76,23 +76,6 @@ public final class StateHome: Sendable {
         try store.flush(waits: true)
     }
 
-    /// Deletes the state of a task; its store must be closed.
-    func wipe(_ name: String) throws(StreamFault) {
-        let options = makeOptions()
-        defer { rocksdb_options_destroy(options) }
-        var words: UnsafeMutablePointer<CChar>?
-        rocksdb_destroy_db(options, "\(directory)/\(name)", &words)
-        if let words {
-            defer { rocksdb_free(words) }
-            throw .state("cannot delete \(directory)/\(name): \(String(cString: words))")
-        }
-    }
-
-    /// Takes a store out of the accounts whose database could not be used and was let go.
-    func forget() {
-        registry.withLock { $0.openCount -= 1 }
-    }
-
     /// Carries a store out of the lock; the registry no longer holds it, so it is the taker's alone.
     private struct Handover: @unchecked Sendable {
         var store: StateStore?

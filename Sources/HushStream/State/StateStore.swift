@@ -8,11 +8,10 @@ import Synchronization
 final class StateStore {
     let directory: String
     private let handle: OpaquePointer
-    private let home: StateHome
     private let readOptions = rocksdb_readoptions_create()
     private let writeOptions = rocksdb_writeoptions_create()
     private let filter: ExpiryFilter
-    private var scratch: [UInt8] = []
+    private var batch = Batch()
 
     /// Bytes written since the last flush to disk.
     private(set) var unflushedBytes = 0
@@ -20,7 +19,6 @@ final class StateStore {
     /// Opens or makes the database in `directory`, which one process at a time may hold.
     init(directory: String, tables: [StateTable], home: StateHome) throws(StreamFault) {
         self.directory = directory
-        self.home = home
         filter = ExpiryFilter(tables: tables)
         rocksdb_writeoptions_disable_WAL(writeOptions, 1)
         let options = home.makeOptions()
@@ -60,64 +58,82 @@ final class StateStore {
         _ table: UInt8, _ key: UnsafeRawBufferPointer, _ scratch: inout [UInt8]
     ) throws(StreamFault) -> Pinned? {
         var words: UnsafeMutablePointer<CChar>?
-        let slice = withStoredKey(table, key, &scratch) { start, count in
+        let slice = Self.withStoredKey(table, key, &scratch) { start, count in
             rocksdb_get_pinned(handle, readOptions, start, count, &words)
         }
         if words != nil { throw .state("cannot read \(directory): \(Self.take(words))") }
         return slice.map { Pinned(slice: $0) }
     }
 
-    /// Writes an overlay and the checkpoint that goes with it: both or neither.
-    func apply(_ overlay: borrowing Overlay, checkpoint: Checkpoint) throws(StreamFault) {
-        let batch = rocksdb_writebatch_create()
-        defer { rocksdb_writebatch_destroy(batch) }
-        for entry in overlay.entries { add(entry.table, entry.key, entry.value, to: batch) }
-        try write(batch, checkpoint, bytes: overlay.bytes)
-        filter.advance(to: checkpoint.nowMillis)
-    }
+    /// Writes that are gathered from a changelog, and go to disk with a checkpoint.
+    struct Batch: ~Copyable {
+        fileprivate let raw: OpaquePointer?
+        fileprivate(set) var bytes = 0
+        private var scratch: [UInt8] = []
 
-    /// Writes what a changelog told; `values` are (table, key, value or nil).
-    func restore(
-        _ values: [(table: UInt8, key: [UInt8], value: [UInt8]?)], checkpoint: Checkpoint
-    ) throws(StreamFault) {
-        let batch = rocksdb_writebatch_create()
-        defer { rocksdb_writebatch_destroy(batch) }
-        var bytes = 0
-        for (table, key, value) in values {
+        fileprivate init() {
+            raw = rocksdb_writebatch_create()
+        }
+
+        deinit {
+            rocksdb_writebatch_destroy(raw)
+        }
+
+        mutating func add(_ table: UInt8, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?) {
             bytes += key.count + (value?.count ?? 0)
-            key.withUnsafeBytes { key in
+            StateStore.withStoredKey(table, key, &scratch) { start, count in
                 if let value {
-                    value.withUnsafeBytes { add(table, key, $0, to: batch) }
+                    rocksdb_writebatch_put(
+                        raw, start, count, value.baseAddress?.assumingMemoryBound(to: CChar.self), value.count)
                 } else {
-                    add(table, key, nil, to: batch)
+                    rocksdb_writebatch_delete(raw, start, count)
                 }
             }
         }
-        try write(batch, checkpoint, bytes: bytes)
-    }
 
-    private func add(
-        _ table: UInt8, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer?, to batch: OpaquePointer?
-    ) {
-        withStoredKey(table, key, &scratch) { start, count in
-            if let value {
-                rocksdb_writebatch_put(
-                    batch, start, count, value.baseAddress?.assumingMemoryBound(to: CChar.self), value.count)
-            } else {
-                rocksdb_writebatch_delete(batch, start, count)
-            }
+        fileprivate mutating func clear() {
+            rocksdb_writebatch_clear(raw)
+            bytes = 0
         }
     }
 
-    private func write(_ batch: OpaquePointer?, _ checkpoint: Checkpoint, bytes: Int) throws(StreamFault) {
+    func makeBatch() -> Batch { Batch() }
+
+    /// Writes an overlay and the checkpoint that goes with it: both or neither.
+    func apply(_ overlay: borrowing Overlay, checkpoint: Checkpoint) throws(StreamFault) {
+        for entry in overlay.entries { batch.add(entry.table, entry.key, entry.value) }
+        try apply(&batch, checkpoint: checkpoint)
+        setTime(checkpoint.nowMillis)
+    }
+
+    /// Writes a batch and the checkpoint that goes with it, and empties the batch.
+    func apply(_ batch: inout Batch, checkpoint: Checkpoint) throws(StreamFault) {
         let encoded = checkpoint.encoded()
         encoded.withUnsafeBytes { value in
-            add(Checkpoint.table, UnsafeRawBufferPointer(start: nil, count: 0), value, to: batch)
+            batch.add(Checkpoint.table, UnsafeRawBufferPointer(start: nil, count: 0), value)
         }
         var words: UnsafeMutablePointer<CChar>?
-        rocksdb_write(handle, writeOptions, batch, &words)
+        rocksdb_write(handle, writeOptions, batch.raw, &words)
+        unflushedBytes += batch.bytes
+        batch.clear()
         if words != nil { throw .state("cannot write \(directory): \(Self.take(words))") }
-        unflushedBytes += bytes
+    }
+
+    /// Committed time: what is to be dropped by then may go.
+    func setTime(_ nowMillis: Int64) {
+        filter.advance(to: nowMillis)
+    }
+
+    /// Forgets all data and the checkpoint.
+    func deleteAll() throws(StreamFault) {
+        let raw = rocksdb_writebatch_create()
+        defer { rocksdb_writebatch_destroy(raw) }
+        let (first, last): ([CChar], [CChar]) = ([0], [-1, -1])
+        rocksdb_writebatch_delete_range(raw, first, 1, last, 2)
+        var words: UnsafeMutablePointer<CChar>?
+        rocksdb_write(handle, writeOptions, raw, &words)
+        if words != nil { throw .state("cannot clear \(directory): \(Self.take(words))") }
+        setTime(0)
     }
 
     /// The checkpoint of the last commit; nil where nothing was ever committed here, or in a format not known.
@@ -188,7 +204,7 @@ final class StateStore {
         }
     }
 
-    private func withStoredKey<Result>(
+    private static func withStoredKey<Result>(
         _ table: UInt8, _ key: UnsafeRawBufferPointer, _ scratch: inout [UInt8],
         _ body: (UnsafePointer<CChar>?, Int) -> Result
     ) -> Result {

@@ -1,0 +1,35 @@
+public import HushBase
+
+/// How a slot stands, as any thread may ask.
+public struct SlotStatus: Sendable {
+    public enum Phase: String, Sendable {
+        /// Reaching the brokers, checking topics, taking the transactional id over.
+        case starting
+        /// A member of the group, without partitions.
+        case idle
+        /// At least one task reads its changelogs.
+        case restoring
+        case running
+        case stopping
+        case stopped
+    }
+
+    public var phase = Phase.starting
+    public var partitions: [Int32] = []
+    public var restoring = 0
+    /// Records read and committed, records written and committed (changelogs included).
+    public var recordsIn: Int64 = 0
+    public var recordsOut: Int64 = 0
+    public var transactions: Int64 = 0
+    public var aborts: Int64 = 0
+    public var rebalances: Int64 = 0
+    public var producersReplaced: Int64 = 0
+    public var lastCommit: MonotonicTime?
+    public var lastCommitDuration = Duration.zero
+    /// Records of the slot's partitions that are not read yet, as of the last fetches.
+    public var lag: Int64 = 0
+    /// Why it ended; nil where it was asked to.
+    public var fault: StreamFault?
+
+    public init() {}
+}

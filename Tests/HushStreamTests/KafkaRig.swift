@@ -1,0 +1,124 @@
+import Foundation
+import HushBase
+import Synchronization
+import Testing
+
+@testable import HushStream
+
+/// A real Kafka that tests run against, as `scripts/test` gives it.
+struct KafkaRig: Sendable {
+    static let bootstrap = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA"]
+    static let isThere = bootstrap != nil
+
+    let kafka: KafkaConfiguration
+    /// Of this test alone: in the names of topics, groups and directories.
+    let name: String
+    let partitions: Int32
+    let directory: String
+    let log: StreamLog
+
+    var input: String { "\(name)-in" }
+    var output: String { "\(name)-out" }
+    var changelog: String { "\(name)-counts" }
+
+    init(_ label: String, partitions: Int32 = 2, commitsOffsets: Bool = true) throws {
+        kafka = try KafkaConfiguration(bootstrapServers: KafkaRig.bootstrap ?? "")
+        name = "\(label)-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+        self.partitions = partitions
+        directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
+        let verbose = ProcessInfo.processInfo.environment["HUSH_TEST_VERBOSE"] != nil
+        log = StreamLog { level, message in
+            if verbose { FileHandle.standardError.write(Data("\(level) \(message)\n".utf8)) }
+        }
+        let stamps = ["message.timestamp.type": "LogAppendTime"]
+        try TopicMaker.make(
+            [
+                (input, partitions, stamps), (output, partitions, stamps),
+                (changelog, partitions, ["cleanup.policy": "compact", "message.timestamp.type": "LogAppendTime"]),
+            ], kafka: kafka)
+        if commitsOffsets { _ = try GroupOffsets.commitStart(of: [input], group: name, kafka: kafka) }
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+
+    func configuration(slot: String = "s0") -> StreamConfiguration {
+        CopyApplication.configuration(
+            name: name, slot: slot, input: input, output: output, changelog: changelog, partitionCount: partitions)
+    }
+
+    func slot(
+        _ slot: String = "s0", home: StateHome? = nil, _ change: (inout StreamConfiguration) -> Void = { _ in }
+    ) throws -> StreamSlot<CopyApplication> {
+        var configuration = configuration(slot: slot)
+        change(&configuration)
+        let home = try home ?? StateHome(directory: directory)
+        return try StreamSlot(configuration, kafka: kafka, home: home, log: log) { CopyApplication() }
+    }
+
+    /// Writes records `first..<last`, keyed by `key-<number % keys>`; the value is the number.
+    func produce(_ range: Range<Int>, keys: Int = 10) throws {
+        let deliveries = Deliveries(name: "test", log: .silent)
+        let producer = try Producer(kafka, name: "test", topics: [input], transactional: nil, deliveries: deliveries)
+        for number in range {
+            // One that is refused is missing among the acknowledged.
+            Array("key-\(number % keys)".utf8).withUnsafeBytes { key in
+                Array("\(number)".utf8).withUnsafeBytes { value in
+                    _ = producer.produce(0, partition: -1, key: key, value: value, tag: 0)
+                }
+            }
+        }
+        try producer.flush(timeoutMillis: 20_000)
+        #expect(deliveries.failed == 0)
+        #expect(deliveries.acknowledged == range.count)
+    }
+
+    struct Record: Hashable {
+        var partition: Int32
+        var key: String
+        var value: [UInt8]
+        var number: Int { Int(String(decoding: value, as: UTF8.self)) ?? -1 }
+    }
+
+    /// All committed records of a topic.
+    func read(_ topic: String) throws -> [Record] {
+        try KafkaReader.read(topic, partitions: partitions, kafka: kafka).map { record in
+            Record(partition: record.partition, key: String(decoding: record.key, as: UTF8.self), value: record.value)
+        }
+    }
+
+    /// The counts in the changelog: the newest value of each key.
+    func counts() throws -> [String: UInt64] {
+        var counts: [String: UInt64] = [:]
+        for record in try read(changelog) {
+            counts[record.key] = record.value.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+        }
+        return counts
+    }
+
+    /// Waits for the group to have read everything; false where it does not in time.
+    func wait(
+        atMost limit: Duration = .seconds(30), _ what: String = "", until isDone: () throws -> Bool
+    ) rethrows -> Bool {
+        let deadline = ContinuousClock.now + limit
+        while try !isDone() {
+            if ContinuousClock.now > deadline { return false }
+            usleep(20_000)
+        }
+        return true
+    }
+
+    /// Checks that `0..<count` came out once each, in order within each key, and that the counts say the same.
+    func expectCopied(_ count: Int, keys: Int = 10) throws {
+        let records = try read(output)
+        #expect(records.count == count)
+        #expect(Set(records.map(\.number)) == Set(0..<count))
+        for (_, group) in Dictionary(grouping: records, by: \.key) {
+            #expect(group.map(\.number) == group.map(\.number).sorted())
+        }
+        var expected: [String: UInt64] = [:]
+        for number in 0..<count { expected["key-\(number % keys)", default: 0] += 1 }
+        #expect(try counts() == expected)
+    }
+}
