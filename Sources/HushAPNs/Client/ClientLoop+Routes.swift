@@ -69,7 +69,9 @@ extension ClientLoop {
             oneStreamUntilAccepted: context.token != nil)
         do {
             let io = try ClientConnection(
-                to: address, route: context.route, context: context.tls, life: ConnectionLife(limits: limits, at: now))
+                to: address, route: context.route, context: context.tls, life: ConnectionLife(limits: limits, at: now),
+                // The loop owns the connection and outlives it.
+                mayWrite: { [unowned self] in mayWrite() })
             let connection = LoopConnection(tag: nextTag, route: route, io: io)
             nextTag += 1
             routes[route].connections.append(connection)
@@ -114,7 +116,7 @@ extension ClientLoop {
             routes[route].pool.opened()
             connection.known = .open
             counts.connects += 1
-            if connection.io.wasResumed { counts.resumptions += 1 }
+            if connection.io.channel.wasResumed { counts.resumptions += 1 }
             report(.connected, route: route, routes[route].context.route.host)
         }
         if connection.known == .open && state == .draining {

@@ -115,7 +115,7 @@ final class ClientLoop {
     }
 
     /// Asked right before every write.
-    private func mayWrite() -> Bool {
+    func mayWrite() -> Bool {
         shared.drops.load(ordering: .acquiring) == dropsDone && !wasStopped(at: MonotonicTime.now())
     }
 
@@ -198,7 +198,7 @@ final class ClientLoop {
     private func flush(at now: MonotonicTime) {
         for route in routes.indices {
             for connection in routes[route].connections {
-                if let fault = connection.io.flush(mayWrite: mayWrite) {
+                if let fault = connection.io.flush() {
                     if fault == .dropped {
                         if mustDrop(at: MonotonicTime.now()) { dropAll(at: now) }
                         return
@@ -213,12 +213,12 @@ final class ClientLoop {
 
     /// Watches a connection, for what it waits for now.
     func watch(_ connection: LoopConnection) throws(SystemFault) {
-        let interest = connection.io.interest
+        let interest = connection.io.channel.interest
         if connection.watched == interest { return }
         if connection.watched == nil {
-            try poller.add(connection.io.descriptor, for: interest, tag: connection.tag)
+            try poller.add(connection.io.channel.descriptor, for: interest, tag: connection.tag)
         } else {
-            try poller.modify(connection.io.descriptor, for: interest, tag: connection.tag)
+            try poller.modify(connection.io.channel.descriptor, for: interest, tag: connection.tag)
         }
         connection.watched = interest
     }
@@ -227,7 +227,7 @@ final class ClientLoop {
         guard connection.watched != nil else { return }
         connection.watched = nil
         do {
-            try poller.remove(connection.io.descriptor)
+            try poller.remove(connection.io.channel.descriptor)
         } catch {
             // The descriptor is open until the connection goes, so it can be removed.
             preconditionFailure("\(error)")

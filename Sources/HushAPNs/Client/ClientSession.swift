@@ -4,7 +4,7 @@ import HushBase
 /// The HTTP/2 side of one connection: bytes in, bytes out, requests in, answers out. The one owner of nghttp2's session.
 ///
 /// No socket, no clock. Its callbacks note facts in its own arrays; the connection's shell takes them after each call.
-final class ClientSession {
+final class ClientSession: FrameSession {
     /// Header bytes of one answer; HPACK can blow 16 KB up to 64 MB.
     static let headerBytesMax = 16 * 1024
     /// Timeouts without an answer between them after which the peer is taken for dead, instead of resetting each stream:
@@ -46,9 +46,12 @@ final class ClientSession {
     /// Slots whose request is not yet with the socket.
     private var unwritten: [Int] = []
     private var timeoutsSinceAnswer = 0
+    private let mayWrite: () -> Bool
 
-    init(authority: String, life: ConnectionLife) throws(TLSFault) {
+    /// `mayWrite` is asked right before each write: a process that was stopped in between must not send.
+    init(authority: String, life: ConnectionLife, mayWrite: @escaping () -> Bool) throws(TLSFault) {
         self.life = life
+        self.mayWrite = mayWrite
         headers = RequestHeaders(authority: authority)
         slots = Array(repeating: Slot(), count: life.limits.streamsMax)
         free = Array((0..<life.limits.streamsMax).reversed())
@@ -98,8 +101,12 @@ final class ClientSession {
         return nil
     }
 
-    /// Takes bytes of the peer; a fault ends the connection.
-    func receive(_ bytes: UnsafeRawBufferPointer) -> ConnectionEnd? {
+    func opened(at now: MonotonicTime) {
+        life.opened(at: now)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) -> ConnectionEnd? {
+        life.received(at: now)
         let taken = nghttp2_session_mem_recv(
             session, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         if taken < 0 { return .failed("HTTP/2: \(String(cString: nghttp2_strerror(Int32(taken))))") }
@@ -107,7 +114,6 @@ final class ClientSession {
         return nil
     }
 
-    /// Appends frames that are ready to `output`, up to about `byteCountMax`.
     func produce(into output: inout [UInt8], byteCountMax: Int) -> ConnectionEnd? {
         while output.count < byteCountMax {
             var bytes: UnsafePointer<UInt8>?
@@ -115,17 +121,20 @@ final class ClientSession {
             if count < 0 { return .failed("HTTP/2: \(String(cString: nghttp2_strerror(Int32(count))))") }
             if count == 0 { break }
             output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            counts.bytesSent += UInt64(count)
         }
         return nil
     }
 
-    /// Whether nghttp2 is through with the connection, as after a fault of the peer's that it answered with GOAWAY.
+    /// nghttp2 is through with the connection, as after a fault of the peer's that it answered with GOAWAY.
     var isOver: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
 
     /// From now on the requests submitted so far may have left.
-    func markWritten() {
+    func willWrite() -> Bool {
+        guard mayWrite() else { return false }
         for index in unwritten where slots[index].push != nil { slots[index].isWritten = true }
         unwritten.removeAll(keepingCapacity: true)
+        return true
     }
 
     func ping() {

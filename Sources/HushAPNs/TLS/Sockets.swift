@@ -80,6 +80,8 @@ enum Sockets {
     struct Listener: ~Copyable {
         let descriptor: Descriptor
         let port: UInt16
+
+        consuming func take() -> Descriptor { descriptor }
     }
 
     /// Listens on the loopback interface; port 0 takes a free one.
