@@ -41,6 +41,9 @@ extension Planner {
         return creates
     }
 
+    /// Deletes that answer one hello, so that its plan line fits a record; the next hello gets the rest.
+    public static let helloDeletesMax = 256
+
     /// The deletes for what a device shows and should not: dealt with, expired, another app's, or unknown here.
     private func leftovers<State: PlannerState>(
         on registration: Registration, _ hello: Signal.Hello, _ arrival: Arrival, _ state: inout State
@@ -53,6 +56,7 @@ extension Planner {
             let standing = mark?.standing ?? Standing()
             let through = max(standing.created, standing.deleted, entry.revision)
             deletes.append(Op(kind: .delete, id: entry.id, revision: through))
+            if deletes.count == Self.helloDeletesMax { break }
         }
         return deletes
     }

@@ -102,6 +102,15 @@ import Testing
         #expect(rig.feed(.hello("phone", shown: [("x", 1)])).last == "t1 <- delete x/1")
     }
 
+    @Test("a hello that shows too much is mended in steps")
+    func helloInSteps() {
+        var rig = PlannerRig()
+        rig.feed(.register("phone", "t1"))
+        let shown = (0..<300).map { (Bytes("n\($0)"), Int64(1)) }
+        #expect(rig.feed(.hello("phone", shown: shown)).count == 1 + 1 + Planner.helloDeletesMax)
+        #expect(rig.feed(.hello("phone", shown: Array(shown[Planner.helloDeletesMax...]))).count == 1 + 1 + 44)
+    }
+
     @Test("a signal goes on to the device's address, without a line")
     func signals() {
         var rig = PlannerRig()

@@ -1,0 +1,23 @@
+public import HushStream
+
+/// The planner as a stream application: one per slot, whose tasks share a decoder, for they run on one thread.
+public final class PlannerApplication: StreamApplication {
+    private let configuration: PlannerConfiguration
+    private let decoder = InputDecoder()
+
+    public init(_ configuration: PlannerConfiguration) {
+        self.configuration = configuration
+    }
+
+    public func makeTask(partition: Int32) -> PlannerTask {
+        PlannerTask(partition: partition, configuration, decoder: decoder)
+    }
+
+    /// The planner's records are all it knows; nothing comes from elsewhere.
+    public func turn(_ tasks: [Int32: (task: PlannerTask, context: TaskContext)]) {}
+
+    public var isSaturated: Bool { false }
+
+    /// Kafka fences a planner that was stopped: it has no side effects elsewhere.
+    public func wasFrozen() {}
+}

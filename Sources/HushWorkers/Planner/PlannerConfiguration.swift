@@ -1,0 +1,84 @@
+import HushAPNs
+public import HushCore
+public import HushStream
+
+/// What the planner's tasks of a process share.
+public struct PlannerConfiguration: Sendable {
+    public var policy: Policy
+    /// Names the code that decided, in the ledger's order lines.
+    public var build: Bytes
+    /// How many recipients a task keeps in memory; each takes about a kilobyte, and 100 bytes for each live notification.
+    public var cachedRecipientsMax: Int
+
+    public init(policy: Policy = Policy(), build: Bytes, cachedRecipientsMax: Int = 10_000) {
+        self.policy = policy
+        self.build = build
+        self.cachedRecipientsMax = cachedRecipientsMax
+    }
+
+    /// What the planner writes: the indices in `StreamConfiguration.outputs`.
+    enum Output: Int, CaseIterable {
+        case pushes, ledger, dead
+        /// The inputs again, for records that stand in a foreign partition.
+        case intents, reads, devices, signals, fanout
+
+        var topic: Topic {
+            switch self {
+            case .pushes: .pushes
+            case .ledger: .ledger
+            case .dead: .dead
+            case .intents: .intents
+            case .reads: .reads
+            case .devices: .devices
+            case .signals: .signals
+            case .fanout: .fanout
+            }
+        }
+
+        init(_ input: InputTopic) {
+            switch input {
+            case .intents: self = .intents
+            case .reads: self = .reads
+            case .devices: self = .devices
+            case .signals: self = .signals
+            case .fanout: self = .fanout
+            }
+        }
+    }
+
+    /// The largest record of an input: Kafka's default for a topic.
+    static let inputBytesMax = 1 << 20
+
+    /// The stream of a planner slot; times are its defaults.
+    /// - Parameters:
+    ///   - partitionCount: of the inputs, the changelogs, the ledger and the dead letters.
+    ///   - pushesPartitionCount: of `hush.pushes`.
+    public static func stream(
+        slotName: String, partitionCount: Int32, pushesPartitionCount: Int32
+    ) -> StreamConfiguration {
+        var stream = StreamConfiguration(
+            application: "planner", groupID: "hush-planner", slotName: slotName, transactionalIDPrefix: "hush-planner",
+            inputs: Topic.plannerInputs.map(\.name), partitionCount: partitionCount,
+            outputs: Output.allCases.map { output in
+                StreamOutput(
+                    topic: output.topic.name,
+                    partitionCount: output == .pushes ? pushesPartitionCount : partitionCount)
+            },
+            tables: PlannerStore.tables(
+                marksChangelog: Topic.plannerMarks.name, rowsChangelog: Topic.plannerRows.name))
+        stream.isStaticMember = true
+        stream.recordBytesMax = inputBytesMax + DeadLetter.bytesMax
+        return stream
+    }
+
+    /// A digest of the settings that decisions depend on: 16 hex digits for the order lines.
+    var digest: Bytes {
+        let numbers = [
+            policy.lifeDefault.wholeMillis, policy.lifeMax.wholeMillis, policy.dedupeWindow.wholeMillis,
+            policy.dedupeGrace.wholeMillis, Int64(policy.livePerRecipientMax), Int64(policy.devicesPerRecipientMax),
+        ]
+        let hash = SHA256Digest()
+        hash.update(Array(numbers.map(String.init).joined(separator: ",").utf8))
+        return Bytes(Hex.encode(hash.finish().prefix(8)))
+    }
+}

@@ -1,0 +1,205 @@
+import HushCore
+public import HushStream
+
+/// The planner's work on one partition: decodes, decides by `Planner`, and writes pushes, ledger and dead letters.
+///
+/// Everything joins the transaction of the records it comes from, so each record counts exactly once.
+public final class PlannerTask: PartitionTask {
+    typealias Output = PlannerConfiguration.Output
+
+    let partition: Int32
+    let book: LedgerBook
+    /// The highest append time of the records taken; goes back with an abort, so that a replay sees the same.
+    private(set) var now = Timestamp.distantPast
+    private let planner: Planner
+    private let cachedRecipientsMax: Int
+    private let decoder: InputDecoder
+    private var store: PlannerStore?
+    private var committed = TaskRow()
+    private var effects = PlanEffects()
+    private var json = JSONWriter(reserving: 4096)
+    private var writer = RowWriter()
+
+    /// The decoder may be shared by all tasks of a thread.
+    init(partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder) {
+        self.partition = partition
+        self.decoder = decoder
+        planner = Planner(policy: configuration.policy)
+        cachedRecipientsMax = configuration.cachedRecipientsMax
+        book = LedgerBook(
+            task: Bytes("plan-\(partition)"), stage: .plan, config: configuration.digest, build: configuration.build)
+    }
+
+    public func restored(_ context: TaskContext) throws(TaskFailure) {
+        store = PlannerStore(context, markLife: planner.markLife, cachedRecipientsMax: cachedRecipientsMax)
+        committed = try TaskRow.read(context)
+        book.restore(committed.ledger)
+        now = committed.now
+    }
+
+    public func process(_ record: InputRecord, _ context: TaskContext) throws(TaskFailure) {
+        now = max(now, Timestamp(millis: record.appendTimeMillis))
+        let topic = Topic.plannerInputs[record.input]
+        book.took(topic, offset: record.offset)
+        let input = InputTopic.allCases[record.input]
+        switch decode(record, input) {
+        case .success(let decoded): try take(decoded.event, record, input, context)
+        case .failure(let reason): try bury(record, input, reason, ids: [nil], context)
+        }
+        if book.isOrderDue { writeOrder(context) }
+    }
+
+    public func prepareCommit(_ context: TaskContext) throws(TaskFailure) {
+        guard book.isOpen else { return }
+        writeOrder(context)
+        TaskRow(ledger: book.state, now: now).write(context, &writer)
+    }
+
+    public func committed(_ context: TaskContext) {
+        committed = TaskRow(ledger: book.state, now: now)
+    }
+
+    public func aborted(_ context: TaskContext) {
+        store?.aborted()
+        book.restore(committed.ledger)
+        now = committed.now
+    }
+
+    public func woken(_ context: TaskContext) {}
+
+    public func drain(_ context: TaskContext) -> Bool { true }
+
+    public func closed() {
+        store = nil
+    }
+
+    private func decode(_ record: InputRecord, _ input: InputTopic) -> Result<DecodedInput, DeadReason> {
+        func decode(
+            _ type: UnsafeRawBufferPointer?, _ time: UnsafeRawBufferPointer?
+        ) -> Result<DecodedInput, DeadReason> {
+            let message = InputMessage(
+                topic: input, key: record.key, value: record.value, contentType: type, eventTime: time)
+            do throws(DeadReason) {
+                return .success(try decoder.decode(message))
+            } catch {
+                return .failure(error)
+            }
+        }
+        if record.headers.isEmpty { return decode(nil, nil) }
+        return record.headers.withValue(of: "content-type") { type in
+            record.headers.withValue(of: "ce_time") { time in decode(type, time) }
+        }
+    }
+
+    private func take(
+        _ event: PlannerEvent, _ record: InputRecord, _ input: InputTopic, _ context: TaskContext
+    ) throws(TaskFailure) {
+        let position = Position(topic: input, partition: record.partition, offset: record.offset)
+        let origin = RecordOrigin.read(record)
+        let home = Murmur2.partition(of: event.recipient.raw, count: context.partitionCount(Output.ledger.rawValue))
+        guard home == partition else {
+            if origin == nil { return try move(event, record, position, to: home, context) }
+            let reason = DeadReason(
+                .misrouted, "the record was moved once, and its recipient's partition is \(home), not \(partition)")
+            return try bury(record, input, reason, ids: event.ids, context)
+        }
+        var arrival = Arrival(position: position, appended: Timestamp(millis: record.appendTimeMillis), now: now)
+        if let origin { arrival.origin = origin }
+        guard var store else { throw TaskFailure("planner task \(partition) got a record before its state") }
+        // Taken out for the step, so that its buffers have one owner and are changed in place.
+        self.store = nil
+        defer { self.store = store }
+        effects.removeAll()
+        try planner.step(event, arrival, &store, &effects)
+        for push in effects.pushes {
+            if !push.repeatsPrevious {
+                json.removeAll()
+                PushRecordWriter.write(push.record, into: &json)
+            }
+            push.address.key.raw.withUnsafeBytes { key in
+                json.bytes.withUnsafeBytes { context.send(Output.pushes.rawValue, key: key, value: $0) }
+            }
+        }
+        for line in effects.lines { write(line, context) }
+    }
+
+    /// Sends a record on to its recipient's partition, with the place it came from; once.
+    private func move(
+        _ event: PlannerEvent, _ record: InputRecord, _ position: Position, to home: Int32, _ context: TaskContext
+    ) throws(TaskFailure) {
+        let headers = RecordOrigin.headers(of: record)
+        let size = headers.reduce(event.recipient.count + (record.value?.count ?? 0)) {
+            $0 + $1.name.utf8.count + $1.value.count
+        }
+        guard size <= Self.movedBytesMax else {
+            let reason = DeadReason(
+                .tooLarge, "the record stands in partition \(partition), and is too large to be moved to \(home)")
+            return try bury(record, position.topic, reason, ids: event.ids, context)
+        }
+        event.recipient.raw.withUnsafeBytes { key in
+            context.send(
+                Output(position.topic).rawValue, partition: home, key: key, value: record.value, headers: headers)
+        }
+        for id in event.ids {
+            write(PlanLine(decision: .rekeyed, recipient: event.recipient, id: id, cause: position), context)
+        }
+    }
+
+    /// Keeps an unusable record as it is, with the reason, and goes on.
+    private func bury(
+        _ record: InputRecord, _ input: InputTopic, _ reason: DeadReason, ids: [Bytes?], _ context: TaskContext
+    ) throws(TaskFailure) {
+        let headers = DeadLetter.headers(
+            of: record.headers.copied(), topic: input.topic.name, partition: record.partition, offset: record.offset,
+            stage: .plan, reason: reason)
+        let size = headers.reduce((record.key?.count ?? 0) + (record.value?.count ?? 0)) {
+            $0 + $1.name.utf8.count + $1.value.count
+        }
+        guard size <= context.recordBytesMax else {
+            throw TaskFailure(
+                "\(input.topic.name)-\(record.partition) offset \(record.offset) is unusable (\(reason)), and with "
+                    + "\(size) bytes too large for a dead letter: lower the topic's max.message.bytes")
+        }
+        context.send(
+            Output.dead.rawValue, partition: record.key == nil ? partition : nil, key: record.key, value: record.value,
+            headers: headers)
+        let key = record.key.map { Bytes(copying: $0) } ?? Bytes([])
+        let recipient = UTF8Check.isValid(key) ? key : Bytes([])
+        let position = Position(topic: input, partition: record.partition, offset: record.offset)
+        for id in ids {
+            write(PlanLine(decision: .dead, recipient: recipient, id: id, cause: position), context)
+        }
+    }
+
+    /// All lines of a task go to its own partition, so that the chain of digests is one sequence of records.
+    private func write(_ line: PlanLine, _ context: TaskContext) {
+        book.write(line, at: now) { value in
+            line.recipient.raw.withUnsafeBytes { key in
+                context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
+            }
+        }
+    }
+
+    private func writeOrder(_ context: TaskContext) {
+        book.writeOrder(at: now) { value in
+            Array("plan-\(partition)".utf8).withUnsafeBytes { key in
+                context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
+            }
+        }
+    }
+
+    /// The largest record that is moved: below a topic's default limit by what the batch around it takes.
+    static let movedBytesMax = 1_000_000
+}
+
+extension PlannerEvent {
+    /// The ids that get a plan line each; nil stands for a line without one.
+    fileprivate var ids: [Bytes?] {
+        switch self {
+        case .intent(let intent): [intent.id]
+        case .read(let read): read.ids
+        case .register, .unregister: [nil]
+        case .signal(let signal): signal.hello == nil ? [] : [nil]
+        }
+    }
+}
