@@ -49,10 +49,8 @@ public struct PlannerConfiguration: Sendable {
     /// The largest record of an input: Kafka's default for a topic.
     static let inputBytesMax = 1 << 20
 
-    /// The stream of a planner slot; times are its defaults.
-    /// - Parameters:
-    ///   - partitionCount: of the inputs, the changelogs, the ledger and the dead letters.
-    ///   - pushesPartitionCount: of `hush.pushes`.
+    /// The stream of a planner slot; times are its defaults. All topics have `partitionCount` partitions, but for
+    /// `hush.pushes`, which has `pushesPartitionCount`.
     public static func stream(
         slotName: String, partitionCount: Int32, pushesPartitionCount: Int32
     ) -> StreamConfiguration {
