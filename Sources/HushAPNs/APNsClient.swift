@@ -1,4 +1,4 @@
-private import HushBase
+public import HushBase
 private import Synchronization
 
 /// Sends pushes to APNs over connections of its own, on threads of its own; requests and answers cross in batches.
@@ -63,15 +63,15 @@ public final class APNsClient: Sendable {
 
     /// Takes all answers that are there into `answers`, whose own elements are dropped.
     ///
-    /// Clears `wakeupDescriptor` first, so an answer that comes meanwhile makes it readable again.
+    /// Clears `wakeUp` first, so an answer that comes meanwhile signals it again.
     public func drain(into answers: inout [PushAnswer]) {
         shared.answersReady.clear()
         shared.answers.takeAll(into: &answers)
         shared.held.subtract(answers.count, ordering: .acquiringAndReleasing)
     }
 
-    /// Readable when answers wait: for the caller's poller.
-    public var wakeupDescriptor: Int32 { shared.answersReady.descriptor }
+    /// Signalled when answers wait: for the caller's poller.
+    public var wakeUp: WakeUp { shared.answersReady }
 
     /// Requests taken whose answers are not drained yet.
     public var inFlight: Int { shared.held.load(ordering: .acquiring) }

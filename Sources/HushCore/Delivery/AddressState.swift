@@ -24,8 +24,10 @@ public struct AddressSoftState: Hashable, Sendable {
 
     public init() {}
 
-    /// Whether forgetting it changes nothing.
-    public var isIdle: Bool { self == AddressSoftState() }
+    /// Whether it may be forgotten between pushes: no more than the budget is lost, as a restart loses it.
+    public func isIdle(_ now: Timestamp) -> Bool {
+        inFlight == nil && opsMax == nil && (retryAt ?? .distantPast) <= now
+    }
 }
 
 /// A push that was planned and has no answer yet; there is at most one an address.

@@ -33,7 +33,8 @@ public final class LedgerBook {
     private let config: Bytes
     private let build: Bytes
     private let digest = SHA256Digest()
-    private var json = JSONWriter(reserving: 1024)
+    /// The line under way, between `begin` and `end`.
+    var json = JSONWriter(reserving: 1024)
     private var runs: [Run] = []
     /// Topic by topic, the offset behind the last record taken.
     private var ends: [(topic: Topic, offset: Int64)] = []
@@ -138,7 +139,7 @@ public final class LedgerBook {
     }
 
     /// Begins a line with what all lines have.
-    private func begin(at now: Timestamp) {
+    func begin(at now: Timestamp) {
         json.removeAll()
         json.raw("{\"v\":1,\"task\":")
         json.string(task)
@@ -147,7 +148,8 @@ public final class LedgerBook {
         json.raw(stage == .plan ? ",\"stage\":\"plan\"" : ",\"stage\":\"deliver\"")
     }
 
-    private func end(_ send: (UnsafeRawBufferPointer) -> Void) {
+    /// Ends a line, and shows its bytes.
+    func end(_ send: (UnsafeRawBufferPointer) -> Void) {
         json.byte(UInt8(ascii: "}"))
         state.next += 1
         lineCount += 1

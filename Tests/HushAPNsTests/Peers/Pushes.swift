@@ -1,5 +1,6 @@
 import Foundation
 import HushAPNs
+import HushBase
 
 /// Requests and the client's answers for tests.
 enum Pushes {
@@ -55,7 +56,7 @@ final class Sender {
     func collect(within limit: Duration = .seconds(30), until condition: (Sender) -> Bool) {
         let deadline = ContinuousClock.now + limit
         while !condition(self) && ContinuousClock.now < deadline {
-            var entry = pollfd(fd: client.wakeupDescriptor, events: Int16(POLLIN), revents: 0)
+            var entry = pollfd(fd: client.wakeUp.descriptor, events: Int16(POLLIN), revents: 0)
             poll(&entry, 1, 20)
             client.drain(into: &batch)
             for answer in batch {

@@ -1,0 +1,163 @@
+import HushAPNs
+public import HushBase
+import HushCore
+public import HushStream
+
+/// The deliverer as a stream application: one per slot, with a transport of its own that its tasks share.
+///
+/// Requests wait in the outbox until the transport has room; answers go to the task that sent, by their tag.
+public final class DelivererApplication: StreamApplication {
+    let configuration: DelivererConfiguration
+    let reader = PushRecordReader()
+    /// By route.
+    var breakers: [CredentialBreaker]
+    private let transport: any PushTransport
+    private var outbox: [PushRequest] = []
+    private var flights: [Flight] = []
+    private var freeFlights: [Int] = []
+    private var answers: [PushAnswer] = []
+    private var tasks: [WeakTask] = []
+    /// The slot was stopped: nothing leaves until a commit shows that the partitions are still ours.
+    private var isHeld = false
+    /// Commits until a transport that halted by itself may go on: the one under way may have been proved before.
+    private var commitsUntilResume = 0
+
+    /// A push from its decision to its answer; its tag is the generation and the place.
+    private struct Flight {
+        var task: DelivererTask?
+        var entry: AddressEntry?
+        var route = 0
+        var generation: UInt32 = 0
+    }
+
+    private struct WeakTask {
+        weak var task: DelivererTask?
+    }
+
+    public init(_ configuration: DelivererConfiguration, transport: any PushTransport) {
+        self.configuration = configuration
+        self.transport = transport
+        let routeCount = (configuration.routes.map(\.index).max() ?? -1) + 1
+        breakers = Array(repeating: CredentialBreaker(), count: routeCount)
+    }
+
+    public var wakeUps: [WakeUp] { [transport.wakeUp] }
+
+    public func makeTask(partition: Int32) -> DelivererTask {
+        let task = DelivererTask(partition: partition, self)
+        tasks.removeAll { $0.task == nil }
+        tasks.append(WeakTask(task: task))
+        return task
+    }
+
+    public func turn(_ tasks: [Int32: (task: DelivererTask, context: TaskContext)]) {
+        transport.drain(into: &answers)
+        for answer in answers {
+            guard let (task, entry, route) = land(answer.tag), !task.isClosed else { continue }
+            task.received(answer.outcome.result, entry, route: route)
+            tasks[task.partition]?.context.signal()
+        }
+        answers.removeAll(keepingCapacity: true)
+        if transport.isHalted {
+            if commitsUntilResume == 0 { commitsUntilResume = 2 }
+            // A transaction without news still proves whose the partitions are.
+            for (_, member) in tasks { member.context.signal() }
+        }
+        flush()
+    }
+
+    public var isSaturated: Bool {
+        if outbox.count >= transport.capacity { return true }
+        return tasks.contains { ($0.task?.parkedOps ?? 0) > configuration.policy.opsParkedMax }
+    }
+
+    public func wasFrozen() {
+        isHeld = true
+        transport.dropConnections()
+    }
+
+    /// A task's transaction is committed, and the slot holds nothing back.
+    func committed() {
+        isHeld = false
+        if commitsUntilResume > 0 { commitsUntilResume -= 1 }
+        if commitsUntilResume == 0, transport.isHalted { transport.resume() }
+        flush()
+    }
+
+    /// Takes a push that may leave; it leaves with the next `flush` at the earliest. Returns its tag.
+    func enqueue(_ push: OutgoingPush, _ task: DelivererTask, _ entry: AddressEntry, route: Int) -> UInt64 {
+        let place: Int
+        if let free = freeFlights.popLast() {
+            place = free
+        } else {
+            place = flights.count
+            flights.append(Flight())
+        }
+        flights[place].task = task
+        flights[place].entry = entry
+        flights[place].route = route
+        flights[place].generation &+= 1
+        let tag = UInt64(flights[place].generation) << 32 | UInt64(place + 1)
+        outbox.append(
+            PushRequest(
+                tag: tag, route: route, token: push.token.raw, topic: push.app.raw,
+                kind: push.isAlert ? .alert : .background, priority: push.priority,
+                expiration: push.expires?.seconds, collapseID: push.collapseID?.raw, apnsID: push.apnsID,
+                payload: push.payload))
+        return tag
+    }
+
+    /// Takes back what a task has not sent yet; each is told as not sent.
+    func withdraw(_ task: DelivererTask) {
+        outbox.removeAll { request in
+            guard flights[place(request.tag)].task === task else { return false }
+            if let (task, entry, route) = land(request.tag) { task.received(.notSent, entry, route: route) }
+            return true
+        }
+    }
+
+    /// A breaker has opened: nothing more goes out on its route for a while.
+    func opened(route: Int, _ result: PushResult) {
+        var reason = "no answers"
+        if case .answered(let status, let text, _, _) = result { reason = "\(status) \(text)" }
+        configuration.log.warn("APNs pushes are paused", ["route": .text("\(route)"), "reason": .text(reason)])
+    }
+
+    private func flush() {
+        if isHeld || outbox.isEmpty { return }
+        let taken = transport.submit(outbox)
+        if taken == outbox.count {
+            outbox.removeAll(keepingCapacity: true)
+        } else if taken > 0 {
+            outbox.removeFirst(taken)
+        }
+    }
+
+    private func place(_ tag: UInt64) -> Int { Int(tag & 0xffff_ffff) - 1 }
+
+    /// The push of a tag, whose place is then free; nil for a tag that is not under way.
+    private func land(_ tag: UInt64) -> (DelivererTask, AddressEntry, Int)? {
+        let place = place(tag)
+        guard flights.indices.contains(place), flights[place].generation == UInt32(tag >> 32),
+            let task = flights[place].task, let entry = flights[place].entry
+        else { return nil }
+        flights[place].task = nil
+        flights[place].entry = nil
+        freeFlights.append(place)
+        return (task, entry, flights[place].route)
+    }
+}
+
+extension PushAnswer.Outcome {
+    /// The same in the core's words.
+    fileprivate var result: PushResult {
+        switch self {
+        case .answered(let status, let reason, let retryAfterSeconds, let timestampMillis):
+            .answered(
+                status: status, reason: Bytes(reason), retryAfter: retryAfterSeconds.map { .seconds($0) },
+                timestamp: timestampMillis.map(Timestamp.init(millis:)))
+        case .notSent: .notSent
+        case .unknown: .unknown
+        }
+    }
+}
