@@ -26,7 +26,8 @@ import Testing
             "deliver.hold.max": "2m", "deliver.hint.max": "3m", "deliver.reading.max": "4m", "deliver.ops.max": "5",
             "deliver.quiet.max": "5m", "deliver.repeat.intervals": "1m,2m", "deliver.retry.base": "2s",
             "deliver.retry.max": "3s", "deliver.parked.max": "6", "deliver.wakeup.burst": "7",
-            "deliver.wakeup.hourly": "8",
+            "deliver.wakeup.hourly": "8", "deliver.wakeup.wait": "9s", "deliver.wakeup.prompt": "10s",
+            "deliver.rest": "11s",
         ]
         let keys = HushSettings.table.definitions.map(\.key).filter {
             $0.hasPrefix("planner.") || $0.hasPrefix("deliver.")
@@ -54,6 +55,9 @@ import Testing
         expected.opsParkedMax = 6
         expected.wakeUpBurst = 7
         expected.wakeUpsPerHour = 8
+        expected.createBudgetWaitMax = .seconds(9)
+        expected.promptAck = .seconds(10)
+        expected.addressRest = .seconds(11)
         #expect(policy == expected)
     }
 

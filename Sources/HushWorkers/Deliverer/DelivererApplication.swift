@@ -9,6 +9,7 @@ public import HushStream
 public final class DelivererApplication: StreamApplication {
     let configuration: DelivererConfiguration
     let reader = PushRecordReader()
+    let metrics: DelivererMetrics
     /// By route.
     var breakers: [CredentialBreaker]
     private let transport: any PushTransport
@@ -16,7 +17,8 @@ public final class DelivererApplication: StreamApplication {
     private var flights: [Flight] = []
     private var freeFlights: [Int] = []
     private var answers: [PushAnswer] = []
-    private var tasks: [WeakTask] = []
+    /// Tasks with more ops parked than they may.
+    private var fullTasks = 0
     /// The slot was stopped: nothing leaves until a commit shows that the partitions are still ours.
     private var isHeld = false
     /// Commits until a transport that halted by itself may go on: the one under way may have been proved before.
@@ -30,12 +32,9 @@ public final class DelivererApplication: StreamApplication {
         var generation: UInt32 = 0
     }
 
-    private struct WeakTask {
-        weak var task: DelivererTask?
-    }
-
     public init(_ configuration: DelivererConfiguration, transport: any PushTransport) {
         self.configuration = configuration
+        metrics = DelivererMetrics(configuration.metrics)
         self.transport = transport
         let routeCount = (configuration.routes.map(\.index).max() ?? -1) + 1
         breakers = Array(repeating: CredentialBreaker(), count: routeCount)
@@ -44,17 +43,16 @@ public final class DelivererApplication: StreamApplication {
     public var wakeUps: [WakeUp] { [transport.wakeUp] }
 
     public func makeTask(partition: Int32) -> DelivererTask {
-        let task = DelivererTask(partition: partition, self)
-        tasks.removeAll { $0.task == nil }
-        tasks.append(WeakTask(task: task))
-        return task
+        DelivererTask(partition: partition, self)
     }
 
     public func turn(_ tasks: [Int32: (task: DelivererTask, context: TaskContext)]) {
         transport.drain(into: &answers)
         for answer in answers {
             guard let (task, entry, route) = land(answer.tag), !task.isClosed else { continue }
-            task.received(answer.outcome.result, entry, route: route)
+            let result = answer.outcome.result
+            metrics.count(result)
+            task.received(result, entry, route: route)
             tasks[task.partition]?.context.signal()
         }
         answers.removeAll(keepingCapacity: true)
@@ -66,9 +64,11 @@ public final class DelivererApplication: StreamApplication {
         flush()
     }
 
-    public var isSaturated: Bool {
-        if outbox.count >= transport.capacity { return true }
-        return tasks.contains { ($0.task?.parkedOps ?? 0) > configuration.policy.opsParkedMax }
+    public var isSaturated: Bool { fullTasks > 0 || outbox.count >= transport.capacity }
+
+    /// A task came to park more ops than it may, or fewer again.
+    func parked(isFull: Bool) {
+        fullTasks += isFull ? 1 : -1
     }
 
     public func wasFrozen() {
@@ -126,6 +126,7 @@ public final class DelivererApplication: StreamApplication {
     private func flush() {
         if isHeld || outbox.isEmpty { return }
         let taken = transport.submit(outbox)
+        metrics.sent.add(taken)
         if taken == outbox.count {
             outbox.removeAll(keepingCapacity: true)
         } else if taken > 0 {

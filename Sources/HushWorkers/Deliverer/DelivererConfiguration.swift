@@ -27,12 +27,13 @@ public struct DelivererConfiguration: Sendable {
     /// How many idle addresses a task keeps in memory, about a kilobyte each.
     public var cachedAddressesMax: Int
     public var log: Log
+    public var metrics: Metrics
     /// The clock: of the wall in production.
     public var now: @Sendable () -> Timestamp
 
     public init(
         policy: Policy = Policy(), build: Bytes, routes: [Route], cachedAddressesMax: Int = 5000,
-        log: Log = .silent,
+        log: Log = .silent, metrics: Metrics = Metrics(),
         now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
         self.policy = policy
@@ -40,6 +41,7 @@ public struct DelivererConfiguration: Sendable {
         self.routes = routes
         self.cachedAddressesMax = cachedAddressesMax
         self.log = log
+        self.metrics = metrics
         self.now = now
     }
 

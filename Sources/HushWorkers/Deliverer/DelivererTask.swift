@@ -11,7 +11,12 @@ public final class DelivererTask: PartitionTask {
     let partition: Int32
     let book: LedgerBook
     /// Ops that wait for a credential.
-    private(set) var parkedOps = 0
+    private(set) var parkedOps = 0 {
+        didSet {
+            let limit = application.configuration.policy.opsParkedMax
+            if (parkedOps > limit) != (oldValue > limit) { application.parked(isFull: parkedOps > limit) }
+        }
+    }
     private(set) var isClosed = false
     /// Pushes decided and committed whose answer has not come.
     private(set) var outstanding = 0
@@ -169,6 +174,7 @@ public final class DelivererTask: PartitionTask {
 
     public func closed() {
         isClosed = true
+        parkedOps = 0
         entries.removeAll()
         loaded.removeAll()
         touched.removeAll()
@@ -311,6 +317,7 @@ public final class DelivererTask: PartitionTask {
     /// All lines of a task go to one partition, so that the chain of digests is one sequence of records.
     private func write(_ line: DeliveryLine, _ context: TaskContext) {
         let home = partition % context.partitionCount(Output.ledger.rawValue)
+        application.metrics.count(line)
         book.write(line, at: now) { value in
             line.recipient.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: home, key: key, value: value)

@@ -61,16 +61,26 @@ extension HushSettings {
         "deliver.parked.max", in: 1...10_000_000, default: defaults.opsParkedMax,
         "Ops that a paused credential may park in a partition before the partition pauses.")
     public static let wakeUpBurst = Setting.integer(
-        "deliver.wakeup.burst", in: 1...1000, default: defaults.wakeUpBurst,
-        "Background pushes that an address may get at once.")
+        "deliver.wakeup.burst", in: 0...1000, default: defaults.wakeUpBurst,
+        "Background pushes that an address may get at once; 0 lifts the budget.")
     public static let wakeUpsPerHour = Setting.integer(
         "deliver.wakeup.hourly", in: 1...3600, default: defaults.wakeUpsPerHour,
         "Background pushes that an address earns in an hour.")
+    public static let createBudgetWaitMax = Setting.duration(
+        "deliver.wakeup.wait", in: second...day, default: defaults.createBudgetWaitMax,
+        "How long a create waits for the budget at most.")
+    public static let promptAck = Setting.duration(
+        "deliver.wakeup.prompt", in: second...day, default: defaults.promptAck,
+        "An acknowledgement within this time earns its wake-up back.")
+    public static let addressRest = Setting.duration(
+        "deliver.rest", in: second...day, default: defaults.addressRest,
+        "How long an address rests after APNs finds that its token does not fit.")
 
     static let deliver = [
         batteryLow.definition, holdProbe.definition, holdMax.definition, hintMax.definition, readingAgeMax.definition,
         opsPerAddressMax.definition, quietMax.definition, repeatIntervals.definition, retryBase.definition,
         retryMax.definition, opsParkedMax.definition, wakeUpBurst.definition, wakeUpsPerHour.definition,
+        createBudgetWaitMax.definition, promptAck.definition, addressRest.definition,
     ]
 }
 
@@ -98,6 +108,9 @@ extension Policy {
         opsParkedMax = settings[HushSettings.opsParkedMax]
         wakeUpBurst = settings[HushSettings.wakeUpBurst]
         wakeUpsPerHour = settings[HushSettings.wakeUpsPerHour]
+        createBudgetWaitMax = settings[HushSettings.createBudgetWaitMax]
+        promptAck = settings[HushSettings.promptAck]
+        addressRest = settings[HushSettings.addressRest]
         let broken = violations()
         guard broken.isEmpty else { throw SettingsFault(broken) }
     }

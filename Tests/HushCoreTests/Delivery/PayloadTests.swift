@@ -1,3 +1,4 @@
+import Foundation
 import HushCore
 import Testing
 
@@ -165,5 +166,15 @@ struct APNsReasonTests {
     func table() {
         #expect(Set(APNsReason.all.map(\.name)).count == APNsReason.all.count)
         #expect(APNsReason.all.allSatisfy { (400...599).contains($0.status) })
+    }
+
+    @Test("the page in the docs is the table")
+    func page() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appendingPathComponent("docs/reference/apns.md"), encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| 4") || $0.hasPrefix("| 5") }
+            .map { $0.split(separator: "|").prefix(3).map { $0.trimmingCharacters(in: .whitespaces) } }
+        #expect(rows == APNsReason.all.map { ["\($0.status)", "`\($0.name)`", "`\($0.answer)`"] })
     }
 }
