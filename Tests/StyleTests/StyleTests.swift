@@ -1,1 +1,0 @@
-// The rules as tests follow in this target.
