@@ -1,0 +1,95 @@
+import Foundation
+import HushBase
+import HushWorkers
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+@Suite struct AdminServerTests {
+    private let metrics = Metrics()
+    private let health = Health(stallMax: .seconds(30))
+
+    private func get(_ server: AdminServer, _ path: String, method: String = "GET") async throws -> (
+        Int, String, String
+    ) {
+        var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(server.port)\(path)")))
+        request.httpMethod = method
+        request.timeoutInterval = 20
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.invalidateAndCancel() }
+        let (body, response) = try await session.data(for: request)
+        let answer = try #require(response as? HTTPURLResponse)
+        let type = answer.value(forHTTPHeaderField: "Content-Type") ?? ""
+        return (answer.statusCode, type, String(decoding: body, as: UTF8.self))
+    }
+
+    @Test("metrics come in Prometheus' text format with the build's version")
+    func metricsText() async throws {
+        let server = try AdminServer(host: "127.0.0.1", port: 0, metrics: metrics, health: health)
+        defer { server.close() }
+        metrics.counter("hush_inputs_total", "Inputs.").add(3)
+        let (status, type, text) = try await get(server, "/metrics")
+        #expect(status == 200)
+        #expect(type == "text/plain; version=0.0.4; charset=utf-8")
+        #expect(text.contains("hush_build_info{version=\"\(Build.version)\"} 1\n"))
+        #expect(text.contains("hush_inputs_total 3\n"))
+    }
+
+    @Test("the process is alive while its loops turn, and not when one is stuck")
+    func liveness() async throws {
+        let server = try AdminServer(host: "127.0.0.1", port: 0, metrics: metrics, health: health)
+        defer { server.close() }
+        let pulse = health.watch("plan-0", now: MonotonicTime.now())
+        let (status, _, text) = try await get(server, "/livez")
+        #expect(status == 200)
+        #expect(text.hasPrefix("ok\nplan-0: turns"))
+
+        pulse.turned(MonotonicTime(nanos: MonotonicTime.now().nanos - 31_000_000_000))
+        let (stuck, _, reason) = try await get(server, "/livez?verbose")
+        #expect(stuck == 503)
+        #expect(reason.hasPrefix("not ok\nplan-0: stuck"))
+    }
+
+    @Test("the process is ready once every part is, and never without parts")
+    func readiness() async throws {
+        let server = try AdminServer(host: "127.0.0.1", port: 0, metrics: metrics, health: health)
+        defer { server.close() }
+        #expect(try await get(server, "/readyz").0 == 503)
+        health.set("plan-0", waitsFor: nil)
+        health.set("plan-1", waitsFor: "restoring 3 partitions")
+        let (waiting, _, text) = try await get(server, "/readyz")
+        #expect(waiting == 503)
+        #expect(text == "not ok\nplan-0: ready\nplan-1: waits: restoring 3 partitions\n")
+        health.set("plan-1", waitsFor: nil)
+        #expect(try await get(server, "/readyz").0 == 200)
+    }
+
+    @Test("other paths are 404, other methods 405, and HEAD has no body")
+    func refusals() async throws {
+        let server = try AdminServer(host: "127.0.0.1", port: 0, metrics: metrics, health: health)
+        defer { server.close() }
+        #expect(try await get(server, "/").0 == 404)
+        #expect(try await get(server, "/metrics", method: "POST").0 == 405)
+        let head = try await get(server, "/metrics", method: "HEAD")
+        #expect(head.0 == 200)
+        #expect(head.2.isEmpty)
+    }
+
+    @Test("a port that is taken and a host that is none are errors that say so")
+    func faults() throws {
+        let server = try AdminServer(host: "127.0.0.1", port: 0, metrics: metrics, health: health)
+        let taken = #expect(throws: HTTPServerFault.self) {
+            try AdminServer(host: "127.0.0.1", port: server.port, metrics: metrics, health: health)
+        }
+        #expect(taken?.description.contains("Address already in use") == true)
+        server.close()
+        let again = try AdminServer(host: "127.0.0.1", port: server.port, metrics: metrics, health: health)
+        again.close()
+        again.close()
+        #expect(throws: HTTPServerFault.self) {
+            try AdminServer(host: "no such host", port: 0, metrics: metrics, health: health)
+        }
+    }
+}
