@@ -79,3 +79,43 @@ import Testing
         #expect((try? loader.load())?[HushSettings.stages].count == count)
     }
 }
+
+@Suite struct DeploymentSettingsTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+        "../..")
+
+    @Test(
+        "every variable of the deployment files is a setting",
+        arguments: [
+            "docker-compose.yml", "Dockerfile", "deploy/base/planner.yaml", "deploy/base/deliverer.yaml",
+        ])
+    func variables(path: String) throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+        let names = Set(text.matches(of: /HUSH_[A-Z_]+/).map { String($0.0) })
+        #expect(names.subtracting(HushSettings.table.definitions.map(\.environmentName)) == [])
+        #expect(!names.isEmpty)
+    }
+
+    @Test(
+        "every setting on a command line of the deployment files exists",
+        arguments: [
+            "docker-compose.yml", "deploy/base/planner.yaml", "deploy/base/deliverer.yaml",
+        ])
+    func arguments(path: String) throws {
+        let text = try String(contentsOf: Self.root.appendingPathComponent(path), encoding: .utf8)
+        var loader = SettingsLoader(table: HushSettings.table)
+        let given = text.matches(of: /--([a-z.]+\.[a-z.]+)=([^\],\s]+)/)
+        for match in given { loader.addArgument(String(match.1), String(match.2)) }
+        _ = try loader.load()
+        #expect(!given.isEmpty)
+    }
+
+    @Test("the properties file of the Kubernetes base is right")
+    func properties() throws {
+        var loader = SettingsLoader(table: HushSettings.table)
+        loader.addFile(Self.root.appendingPathComponent("deploy/base/hush.properties").path, required: true)
+        let settings = try loader.load()
+        #expect(settings[HushSettings.sessionTimeout] > settings[HushSettings.transactionTimeout])
+        _ = try Policy(settings)
+    }
+}
