@@ -85,16 +85,19 @@ extension Planner {
         line.ops.reserveCapacity(recipient.devices.count)
         var isReached = false
         var repeatsPrevious = false
-        for device in recipient.devices {
-            if live.isMeant(for: device.registration.app) {
-                effects.push(record, to: device.address, repeatsPrevious: repeatsPrevious)
-                line.ops.append(PlanLine.PlannedOp(device: device.registration.device, kind: .create))
+        // By index: to iterate would copy each device with all its fields.
+        for index in recipient.devices.indices {
+            let address = recipient.devices[index].address
+            let device = recipient.devices[index].registration.device
+            if live.isMeant(for: recipient.devices[index].registration.app) {
+                effects.push(record, to: address, repeatsPrevious: repeatsPrevious)
+                line.ops.append(PlanLine.PlannedOp(device: device, kind: .create))
                 isReached = true
                 repeatsPrevious = true
-            } else if let old = before.live, old.isMeant(for: device.registration.app) {
+            } else if let old = before.live, old.isMeant(for: recipient.devices[index].registration.app) {
                 let delete = [Op(kind: .delete, id: intent.id, revision: mark.standing.created)]
-                effects.push(delete, owner: intent.recipient, cause: arrival.position, to: device.address)
-                line.ops.append(PlanLine.PlannedOp(device: device.registration.device, kind: .delete))
+                effects.push(delete, owner: intent.recipient, cause: arrival.position, to: address)
+                line.ops.append(PlanLine.PlannedOp(device: device, kind: .delete))
                 repeatsPrevious = false
             }
         }

@@ -37,25 +37,23 @@ public struct JSONWriter: Sendable {
         bytes.append(contentsOf: json)
     }
 
+    public mutating func raw(_ json: UnsafeBufferPointer<UInt8>) {
+        bytes.append(contentsOf: json)
+    }
+
     public mutating func byte(_ byte: UInt8) {
         bytes.append(byte)
     }
 
     /// A JSON string, quoted and escaped; the text must be valid UTF-8, which its reader has checked.
     public mutating func string(_ text: Bytes) {
-        bytes.append(UInt8(ascii: "\""))
-        if text.raw.contains(where: Self.needsEscape) {
-            for byte in text.raw { escape(byte) }
-        } else {
-            bytes.append(contentsOf: text.raw)
-        }
-        bytes.append(UInt8(ascii: "\""))
+        text.raw.withUnsafeBytes { string($0) }
     }
 
     /// The same from memory that belongs to somebody else.
     public mutating func string(_ text: UnsafeRawBufferPointer) {
         bytes.append(UInt8(ascii: "\""))
-        if text.contains(where: Self.needsEscape) {
+        if Self.hasEscape(text) {
             for byte in text { escape(byte) }
         } else {
             bytes.append(contentsOf: text)
@@ -63,23 +61,54 @@ public struct JSONWriter: Sendable {
         bytes.append(UInt8(ascii: "\""))
     }
 
+    @inlinable
     public mutating func integer(_ value: some BinaryInteger) {
-        if value < 0 { bytes.append(UInt8(ascii: "-")) }
-        var magnitude = UInt64(value.magnitude)
-        let start = bytes.count
-        repeat {
-            bytes.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: magnitude % 10))
-            magnitude /= 10
-        } while magnitude > 0
-        bytes[start...].reverse()
+        digits(isNegative: value < 0, UInt64(value.magnitude))
+    }
+
+    @usableFromInline
+    mutating func digits(isNegative: Bool, _ magnitude: UInt64) {
+        // The longest number, 2^64 - 1, has 20 digits.
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { buffer in
+            var rest = magnitude
+            var start = buffer.count
+            repeat {
+                start -= 1
+                buffer[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            } while rest > 0
+            if isNegative {
+                start -= 1
+                buffer[start] = UInt8(ascii: "-")
+            }
+            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: buffer[start...]))
+        }
     }
 
     public mutating func boolean(_ value: Bool) {
         raw(value ? "true" : "false")
     }
 
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    /// Whether a byte of the text is a control character, a quote or a backslash; looks at eight at a time.
+    private static func hasEscape(_ text: UnsafeRawBufferPointer) -> Bool {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let highs = ones << 7
+        var index = 0
+        while index + 8 <= text.count {
+            let word = text.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+            let quote = word ^ ones &* UInt64(UInt8(ascii: "\""))
+            let backslash = word ^ ones &* UInt64(UInt8(ascii: "\\"))
+            // A byte below n sets its high bit in `(x - n) & ~x`; a byte that equals n is zero after the xor.
+            let found = (word &- ones &* 0x20) & ~word | (quote &- ones) & ~quote | (backslash &- ones) & ~backslash
+            if found & highs != 0 { return true }
+            index += 8
+        }
+        while index < text.count {
+            let byte = text[index]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return true }
+            index += 1
+        }
+        return false
     }
 
     private mutating func escape(_ byte: UInt8) {

@@ -115,6 +115,24 @@ struct JSONWriterTests {
         }
     }
 
+    @Test("every byte is escaped or not, wherever in a text it stands")
+    func escapes() {
+        for byte in UInt8(0)...127 {
+            for place in 0..<20 {
+                var raw = [UInt8](repeating: UInt8(ascii: "x"), count: 20)
+                raw[place] = byte
+                var writer = JSONWriter()
+                writer.string(Bytes(raw))
+                let isEscaped = byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+                #expect((writer.bytes.count > 22) == isEscaped)
+                #expect(writer.bytes.contains(UInt8(ascii: "\\")) == isEscaped)
+            }
+        }
+        var writer = JSONWriter()
+        writer.string("\u{80}\u{a2}\u{dc}\u{ff}\u{22c2}\u{1f4a9}")
+        #expect(String(decoding: writer.bytes, as: UTF8.self) == "\"\u{80}\u{a2}\u{dc}\u{ff}\u{22c2}\u{1f4a9}\"")
+    }
+
     @Test("numbers are exact at both ends of 64 bits")
     func numbers() {
         var writer = JSONWriter()
