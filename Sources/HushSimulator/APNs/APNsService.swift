@@ -1,0 +1,137 @@
+public import HushCore
+public import HushKit
+
+/// A push that the simulated APNs took.
+public struct AcceptedPush: Sendable {
+    /// Counts from 1, in the order of acceptance.
+    public var number: Int
+    public var at: Timestamp
+    public var apnsID: Bytes
+    public var token: Bytes
+    public var headers: [SimulatedRequest.Header]
+    public var body: [UInt8]
+    public var payload: PayloadValue
+    /// False where the sender was left without an answer.
+    public var isAnswered: Bool
+
+    /// As the phone gets it.
+    public var delivered: DeliveredPush {
+        let request = SimulatedRequest(headers: headers, body: body, payload: payload)
+        return DeliveredPush(
+            token: token, isAlert: request["apns-push-type"] == "alert", collapseID: request["apns-collapse-id"],
+            payload: payload)
+    }
+}
+
+/// What the simulated APNs does about a request.
+public enum APNsReply: Sendable {
+    /// `reason` is nil with a 200.
+    case answer(reason: APNsReason?, apnsID: Bytes, timestampMillis: Int64?, retryAfterSeconds: Int64?, after: Duration)
+    case reset
+    case silence
+}
+
+/// The simulated APNs without its sockets: rules, known tokens, faults and counts.
+public struct APNsService: Sendable {
+    /// How many requests got which answer.
+    public struct Counts: Hashable, Sendable {
+        public var accepted = 0
+        /// By reason; the faults of the plan among them.
+        public var rejected: [Bytes: Int] = [:]
+        /// Left without an answer.
+        public var unanswered = 0
+    }
+
+    private let rules: APNsRules
+    private let faults: APNsFaults
+    private var random: SplitMix64
+    /// Tokens that are dead, and since when.
+    private var dead: [Bytes: Timestamp] = [:]
+    public private(set) var counts = Counts()
+
+    public init(rules: APNsRules, faults: APNsFaults = APNsFaults(), seed: UInt64 = 1) {
+        self.rules = rules
+        self.faults = faults
+        random = SplitMix64(seed: seed)
+    }
+
+    /// From now on pushes to this token are answered 410 with this time.
+    public mutating func bury(_ token: Bytes, at: Timestamp) {
+        dead[token] = at
+    }
+
+    /// Takes a request; the push where it is delivered, whether its sender learns of it or not.
+    public mutating func receive(_ request: SimulatedRequest, now: Timestamp) -> (APNsReply, AcceptedPush?) {
+        let latency = faults.drawLatency(&random)
+        let apnsID = request["apns-id"] ?? uuid()
+        if let reason = rules.check(request, now: now) {
+            return (refuse(reason, apnsID, after: latency), nil)
+        }
+        let token = request.token ?? ""
+        if let since = dead[token] {
+            return (refuse(APNsRules.reason("Unregistered"), apnsID, timestamp: since, after: latency), nil)
+        }
+        switch faults.draw(&random) {
+        case .accept:
+            let push = accept(request, token, apnsID, isAnswered: true, now: now)
+            return (
+                .answer(reason: nil, apnsID: apnsID, timestampMillis: nil, retryAfterSeconds: nil, after: latency),
+                push
+            )
+        case .tooManyRequests: return (refuse(APNsRules.reason("TooManyRequests"), apnsID, after: latency), nil)
+        case .internalError: return (refuse(APNsRules.reason("InternalServerError"), apnsID, after: latency), nil)
+        case .unavailable:
+            let reason = APNsRules.reason("ServiceUnavailable")
+            return (refuse(reason, apnsID, retryAfterSeconds: faults.retryAfterSeconds, after: latency), nil)
+        case .reset(let isTaken):
+            counts.unanswered += 1
+            return (.reset, isTaken ? accept(request, token, apnsID, isAnswered: false, now: now) : nil)
+        case .silence(let isTaken):
+            counts.unanswered += 1
+            return (.silence, isTaken ? accept(request, token, apnsID, isAnswered: false, now: now) : nil)
+        }
+    }
+
+    private mutating func accept(
+        _ request: SimulatedRequest, _ token: Bytes, _ apnsID: Bytes, isAnswered: Bool, now: Timestamp
+    ) -> AcceptedPush {
+        counts.accepted += 1
+        return AcceptedPush(
+            number: counts.accepted, at: now, apnsID: apnsID, token: token, headers: request.headers,
+            body: request.body, payload: request.payload ?? .null, isAnswered: isAnswered)
+    }
+
+    private mutating func refuse(
+        _ reason: APNsReason, _ apnsID: Bytes, timestamp: Timestamp? = nil, retryAfterSeconds: Int64? = nil,
+        after latency: Duration
+    ) -> APNsReply {
+        counts.rejected[reason.name, default: 0] += 1
+        return .answer(
+            reason: reason, apnsID: apnsID, timestampMillis: timestamp?.millis, retryAfterSeconds: retryAfterSeconds,
+            after: latency)
+    }
+
+    /// A version 4 UUID, for requests that bring no id.
+    private mutating func uuid() -> Bytes {
+        let high = random.next() & ~0xf000 | 0x4000
+        let low = random.next() & ~(3 << 62) | 2 << 62
+        let digits = Hex.encode(high) + Hex.encode(low)
+        let groups = [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { digits[$0] }
+        return Bytes(Array(groups.joined(separator: [UInt8(ascii: "-")])))
+    }
+}
+
+extension APNsReply {
+    /// The body of an answer that is no 200: `{"reason":"…"}`, with a `timestamp` in milliseconds after a 410.
+    static func body(_ reason: APNsReason, timestampMillis: Int64?) -> [UInt8] {
+        var json = JSONWriter(reserving: 64)
+        json.raw("{\"reason\":")
+        json.string(reason.name)
+        if let timestampMillis {
+            json.raw(",\"timestamp\":")
+            json.integer(timestampMillis)
+        }
+        json.byte(UInt8(ascii: "}"))
+        return json.bytes
+    }
+}
