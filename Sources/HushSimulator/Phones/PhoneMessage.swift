@@ -8,6 +8,8 @@ public struct PhoneMessage: Hashable, Sendable {
     public var key: Bytes
     /// JSON as docs/reference has it.
     public var value: Bytes
+    /// Whether it is a signal with a hello, which the planner answers by a line in the ledger.
+    public var saysHello = false
 
     /// `app`, environment and dialect are the phone's own; only HushKit's apps acknowledge.
     static func register(_ registration: HushRegistration, app: Bytes, dialect: Dialect) -> PhoneMessage {
@@ -91,7 +93,8 @@ public struct PhoneMessage: Hashable, Sendable {
         }
         if let reading { write(reading, into: &json) }
         json.byte(UInt8(ascii: "}"))
-        return PhoneMessage(topic: .signals, key: recipient, value: Bytes(json.bytes))
+        return PhoneMessage(
+            topic: .signals, key: recipient, value: Bytes(json.bytes), saysHello: hello != nil)
     }
 
     private static func write(_ entries: [HushHello.Entry], into json: inout JSONWriter) {

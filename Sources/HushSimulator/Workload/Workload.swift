@@ -86,7 +86,7 @@ public struct WorkloadOptions: Hashable, Sendable {
     /// What is wrong with them, as a sentence; nil where they are good.
     public var fault: String? {
         if recipients < 1 || recipients > 100_000 { return "recipients must lie between 1 and 100000" }
-        if intents < 1 || intents > 10_000_000 { return "intents must lie between 1 and 10000000" }
+        if intents < 1 || intents > 1_000_000 { return "intents must lie between 1 and 1000000" }
         if !(0...1).contains(duplicates) { return "duplicates is a share from 0 to 1" }
         if !(0...1).contains(reads) { return "reads is a share from 0 to 1" }
         return nil
