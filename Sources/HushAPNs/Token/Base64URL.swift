@@ -1,8 +1,8 @@
 /// Base64 of RFC 4648 §5 without padding, as JSON Web Tokens write it.
-package enum Base64URL {
+enum Base64URL {
     private static let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    package static func encode(_ bytes: [UInt8]) -> [UInt8] {
+    static func encode(_ bytes: [UInt8]) -> [UInt8] {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
         var bits: UInt32 = 0
@@ -20,7 +20,7 @@ package enum Base64URL {
     }
 
     /// Nil where a byte is no digit or the length or the spare bits are impossible.
-    package static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.count * 3 / 4)
         var bits: UInt32 = 0
