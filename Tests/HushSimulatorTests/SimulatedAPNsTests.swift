@@ -1,5 +1,6 @@
 import Foundation
 import HushAPNs
+import HushBase
 import HushCore
 import HushKit
 import HushSimulator
@@ -67,8 +68,7 @@ struct SimulatedAPNsTests {
         guard client.submit(requests) == requests.count else { return [:] }
         let deadline = ContinuousClock.now + .seconds(30)
         while outcomes.count < requests.count && ContinuousClock.now < deadline {
-            var entry = pollfd(fd: client.wakeupDescriptor, events: Int16(POLLIN), revents: 0)
-            poll(&entry, 1, 50)
+            _ = client.wakeUp.wait(atMost: .milliseconds(50))
             client.drain(into: &batch)
             for answer in batch { outcomes[answer.tag] = answer.outcome }
         }
