@@ -30,6 +30,12 @@ static inline void hush_ssl_ctx_forbid_renegotiation(SSL_CTX *context) {
     SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
 }
 
+// HTTP/2 notices by itself where a stream is cut off, so an end without TLS's goodbye is an end, and not an error after
+// which OpenSSL forgets the session.
+static inline void hush_ssl_ctx_take_plain_ends(SSL_CTX *context) {
+    SSL_CTX_set_options(context, SSL_OP_IGNORE_UNEXPECTED_EOF);
+}
+
 static inline int hush_ssl_set_server_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, (char *)name);
 }

@@ -150,17 +150,25 @@ package final class H2Server: Sendable {
         shared.isStopped.store(true, ordering: .releasing)
         shared.wakeUp.signal()
         thread.join()
+        shared.stopListening()
     }
 }
 
 /// What the server and its thread share.
 final class H2ServerShared: Sendable {
-    let listener: Descriptor
+    /// Open until `stopListening`, which comes after the thread's end.
+    let listener: Int32
     let wakeUp: WakeUp
     let isStopped = Atomic(false)
+    private let owner: Mutex<Descriptor?>
 
     init(listener: consuming Descriptor) throws(SystemFault) {
-        self.listener = listener
+        self.listener = listener.raw
         wakeUp = try WakeUp()
+        owner = Mutex(listener)
+    }
+
+    func stopListening() {
+        owner.withLock { $0 = nil }
     }
 }

@@ -36,7 +36,7 @@ final class H2ServerLoop<Handler: H2Handler> {
         self.shared = shared
         self.handler = handler
         poller = try Poller()
-        try poller.add(shared.listener.raw, for: .read, tag: Self.listenerTag)
+        try poller.add(shared.listener, for: .read, tag: Self.listenerTag)
         try poller.add(shared.wakeUp.descriptor, for: .read, tag: Self.wakeUpTag)
     }
 
@@ -66,7 +66,7 @@ final class H2ServerLoop<Handler: H2Handler> {
     }
 
     private func acceptAll() throws(SystemFault) {
-        while let socket = try Sockets.accept(from: shared.listener.raw) {
+        while let socket = try Sockets.accept(from: shared.listener) {
             if connections.count >= options.connectionsMax { continue }
             let tag = nextTag
             nextTag += 1

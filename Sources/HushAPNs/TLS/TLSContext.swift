@@ -131,6 +131,7 @@ final class TLSContext: Sendable {
         }
         hush_ssl_ctx_set_stream_modes(raw)
         hush_ssl_ctx_forbid_renegotiation(raw)
+        hush_ssl_ctx_take_plain_ends(raw)
         return raw
     }
 

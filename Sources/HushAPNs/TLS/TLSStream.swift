@@ -46,6 +46,8 @@ struct TLSStream: ~Copyable {
     }
 
     deinit {
+        // Else OpenSSL takes the end for an error, and its session is not resumed.
+        SSL_set_shutdown(ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN)
         SSL_free(ssl)
     }
 
