@@ -27,8 +27,11 @@ public enum GroupOffsets {
         let first = TopicPartitionList()
         for index in 0..<known.count where known[index].offset < 0 {
             let missing = known[index]
-            let marks = try consumer.watermarks(missing.topic, missing.partition, timeoutMillis: millis)
-            first.add(missing.topic, missing.partition, offset: marks.low)
+            // A partition that was just made may have no leader yet.
+            try retrying(for: timeout) { () throws(StreamFault) in
+                let marks = try consumer.watermarks(missing.topic, missing.partition, timeoutMillis: millis)
+                first.add(missing.topic, missing.partition, offset: marks.low)
+            }
         }
         if first.count > 0 {
             try retrying(for: timeout) { () throws(StreamFault) in

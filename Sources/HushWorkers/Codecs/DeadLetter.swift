@@ -1,12 +1,6 @@
 public import HushCore
 public import HushStream
 
-/// Who gave a record up.
-public enum Stage: String, Hashable, Sendable, CaseIterable {
-    case plan
-    case deliver
-}
-
 /// Makes the headers of a record of `hush.dead`; its key and value are the original's, byte for byte.
 public enum DeadLetter {
     /// Names of Kafka Streams' dead letters (KIP-1034).

@@ -77,7 +77,7 @@ public final class InputDecoder {
             value = UnsafeRawBufferPointer(rebasing: value[Self.schemaPrefixBytes...])
         }
         let root = try parse(value)
-        guard let type = message.contentType, Self.isStructured(type) else {
+        guard Self.isStructured(message, root) else {
             return Envelope(data: root, key: message.key, time: message.eventTime)
         }
         guard let version = root["specversion"], version.text.elementsEqual("1.0".utf8) else {
@@ -100,10 +100,19 @@ public final class InputDecoder {
     /// A zero byte, and the schema's number in four.
     private static let schemaPrefixBytes = 5
 
-    /// A structured event has a content type of the CloudEvents family, whatever its letters' case and parameters.
-    private static func isStructured(_ type: UnsafeRawBufferPointer) -> Bool {
+    /// A structured event has a content type of the CloudEvents family, whatever its letters' case and parameters. Some
+    /// SDKs write the data's content type or none; then the envelope shows by its own fields.
+    private static func isStructured(_ message: InputMessage, _ root: JSONValue) -> Bool {
         let family = "application/cloudevents".utf8
-        return type.count >= family.count && zip(type, family).allSatisfy { $0 | 0x20 == $1 | 0x20 }
+        if let type = message.contentType, type.count >= family.count,
+            zip(type, family).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+        {
+            return true
+        }
+        guard message.eventTime == nil, let version = root["specversion"], case .string = version.kind,
+            let data = root["data"], case .object = data.kind
+        else { return false }
+        return true
     }
 }
 

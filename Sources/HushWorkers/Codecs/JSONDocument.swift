@@ -113,7 +113,8 @@ public struct JSONValue {
 
     /// Whether a member has that name.
     public func isNamed(_ name: StaticString) -> Bool {
-        name.withUTF8Buffer { key.elementsEqual($0) }
+        let key = key
+        return name.withUTF8Buffer { $0.count == key.count && key.elementsEqual($0) }
     }
 
     public struct Children: Sequence, IteratorProtocol {

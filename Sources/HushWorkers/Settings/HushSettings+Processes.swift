@@ -68,12 +68,6 @@ extension HushSettings {
         transactionTimeout.definition, sessionTimeout.definition, drainMax.definition,
     ]
 
-    /// What a process does with a partition.
-    public enum Stage: String, CaseIterable, Sendable {
-        case plan
-        case deliver
-    }
-
     // MARK: state
 
     public static let stateDirectory = Setting.text(

@@ -160,7 +160,10 @@ struct InputDecoderTests {
             {"specversion":"1.0","id":"e1","source":"/shop","type":"t","time":"2026-12-01T10:00:00Z",
              "data":{"id":"order-42","recipient":"ada","title":"x"}}
             """
-        for type in ["application/cloudevents+json", "Application/CloudEvents+JSON; charset=UTF-8"] {
+        // The last two are what the Python SDK writes.
+        for type in [
+            "application/cloudevents+json", "Application/CloudEvents+JSON; charset=UTF-8", "application/json", nil,
+        ] {
             let intent = try decodedIntent(value, contentType: type)
             #expect(intent.id == "order-42")
             #expect(intent.created == Timestamp(rfc3339: "2026-12-01T10:00:00Z"))

@@ -46,6 +46,44 @@ struct LedgerBookTests {
                 + #""decision":"dead","cause":{"topic":"hush.intents","partition":3,"offset":1201}}"#)
     }
 
+    @Test("a deliver line is written as documented")
+    func writesDeliverLine() {
+        let book = LedgerBook(
+            task: "deliver-7", stage: .deliver, config: "c0ffee", build: "1.0.0", state: LedgerState(next: 5121))
+        var line = DeliveryLine(
+            .retry, isFinal: false, recipient: "ada", device: "ada-phone",
+            ops: [
+                .init(op: OpID(partition: 7, offset: 1207, index: 0), kind: .create, id: "order-42", cause: cause),
+                .init(op: OpID(partition: 7, offset: 1208, index: 1), kind: .bind, id: nil, cause: nil),
+            ], reason: "ServiceUnavailable", until: Timestamp(millis: 1_764_583_201_000))
+        line.attempt = 1
+        line.apnsID = Array("0a0b0c0d-0000-4000-8000-000000000001".utf8)
+        line.status = 503
+        var text = ""
+        book.write(line, at: now) { text = String(decoding: $0, as: UTF8.self) }
+        #expect(
+            text
+                == #"{"v":1,"task":"deliver-7","n":5121,"at":"2025-12-01T10:00:00.123Z","stage":"deliver","#
+                + #""outcome":"retry","final":false,"device":"ada-phone","attempt":1,"#
+                + #""apns_id":"0a0b0c0d-0000-4000-8000-000000000001","status":503,"reason":"ServiceUnavailable","#
+                + #""until":"2025-12-01T10:00:01.000Z","ops":[{"op":"7:1207:0","kind":"create","id":"order-42","#
+                + #""recipient":"ada","cause":{"topic":"hush.intents","partition":3,"offset":1201}},"#
+                + #"{"op":"7:1208:1","kind":"bind","recipient":"ada"}]}"#)
+    }
+
+    @Test("a hold names its gate and how long")
+    func writesHold() {
+        let book = LedgerBook(task: "deliver-7", stage: .deliver, config: "c0ffee", build: "1.0.0")
+        let line = DeliveryLine(
+            .held, isFinal: false, recipient: "ada", device: nil, ops: [], gate: .battery,
+            until: Timestamp(millis: 1_764_583_201_000))
+        var text = ""
+        book.write(line, at: now) { text = String(decoding: $0, as: UTF8.self) }
+        #expect(
+            text.hasSuffix(
+                #""outcome":"held","final":false,"gate":"battery","until":"2025-12-01T10:00:01.000Z","ops":[]}"#))
+    }
+
     @Test("an order line tells the interleave and the ends, and its digest covers the part")
     func writesOrderLine() {
         let book = makeBook()
