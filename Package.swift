@@ -48,7 +48,8 @@ let package = Package(
             "HushSimulator",
             ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
         .executableTarget(
-            name: "hush", dependencies: ["HushCore", "HushBase", "HushWorkers", "HushSimulator"], swiftSettings: strict),
+            name: "hush", dependencies: ["HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator"],
+            swiftSettings: strict),
         .executableTarget(
             name: "hush-benchmarks",
             dependencies: ["HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "HushSimulator", "CLinux"],
