@@ -5,10 +5,30 @@ import Testing
 
 @testable import HushStream
 
+/// The suites that need a real Kafka; one test at a time, for they share a broker and two cores.
+@Suite(.enabled(if: KafkaRig.isThere, "needs a real Kafka: scripts/test"), .serialized, .timeLimit(.minutes(3)))
+enum OnKafka {}
+
 /// A real Kafka that tests run against, as `scripts/test` gives it.
 struct KafkaRig: Sendable {
     static let bootstrap = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA"]
     static let isThere = bootstrap != nil
+    static let script = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA_SCRIPT"]
+
+    /// Runs a verb of the Kafka script; its output.
+    @discardableResult
+    static func control(_ arguments: String...) throws -> String {
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = [script ?? ""] + arguments
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
 
     let kafka: KafkaConfiguration
     /// Of this test alone: in the names of topics, groups and directories.
@@ -21,8 +41,10 @@ struct KafkaRig: Sendable {
     var output: String { "\(name)-out" }
     var changelog: String { "\(name)-counts" }
 
-    init(_ label: String, partitions: Int32 = 2, commitsOffsets: Bool = true) throws {
-        kafka = try KafkaConfiguration(bootstrapServers: KafkaRig.bootstrap ?? "")
+    init(
+        _ label: String, partitions: Int32 = 2, commitsOffsets: Bool = true, bootstrap: String? = KafkaRig.bootstrap
+    ) throws {
+        kafka = try KafkaConfiguration(bootstrapServers: bootstrap ?? "")
         name = "\(label)-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
         self.partitions = partitions
         directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
@@ -49,12 +71,30 @@ struct KafkaRig: Sendable {
     }
 
     func slot(
-        _ slot: String = "s0", home: StateHome? = nil, _ change: (inout StreamConfiguration) -> Void = { _ in }
+        _ slot: String = "s0", home: StateHome? = nil,
+        beforeRecord: @escaping @Sendable (InputRecord) -> Void = { _ in },
+        change: (inout StreamConfiguration) -> Void = { _ in }
     ) throws -> StreamSlot<CopyApplication> {
         var configuration = configuration(slot: slot)
+        // Short, so that what waits for them is over soon.
+        configuration.commitInterval = .milliseconds(100)
+        configuration.drainLimit = .milliseconds(500)
+        configuration.transactionTimeout = .milliseconds(1500)
+        configuration.sessionTimeout = .seconds(3)
         change(&configuration)
         let home = try home ?? StateHome(directory: directory)
-        return try StreamSlot(configuration, kafka: kafka, home: home, log: log) { CopyApplication() }
+        return try StreamSlot(configuration, kafka: kafka, home: home, log: log) {
+            CopyApplication(beforeRecord: beforeRecord)
+        }
+    }
+
+    /// Runs a slot until it has committed `count` records, and stops it.
+    func run(_ count: Int) throws {
+        let slot = try slot()
+        try slot.start()
+        #expect(wait { slot.status.recordsIn == count || slot.status.phase == .stopped })
+        slot.stop()
+        #expect(slot.join() == nil)
     }
 
     /// Writes records `first..<last`, keyed by `key-<number % keys>`; the value is the number.
@@ -92,15 +132,13 @@ struct KafkaRig: Sendable {
     func counts() throws -> [String: UInt64] {
         var counts: [String: UInt64] = [:]
         for record in try read(changelog) {
-            counts[record.key] = record.value.withUnsafeBytes { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+            counts[record.key] = UInt64(String(decoding: record.value, as: UTF8.self))
         }
         return counts
     }
 
-    /// Waits for the group to have read everything; false where it does not in time.
-    func wait(
-        atMost limit: Duration = .seconds(30), _ what: String = "", until isDone: () throws -> Bool
-    ) rethrows -> Bool {
+    /// Looks again and again whether something has come true; false where it has not in time.
+    func wait(atMost limit: Duration = .seconds(30), until isDone: () throws -> Bool) rethrows -> Bool {
         let deadline = ContinuousClock.now + limit
         while try !isDone() {
             if ContinuousClock.now > deadline { return false }
@@ -113,9 +151,11 @@ struct KafkaRig: Sendable {
     func expectCopied(_ count: Int, keys: Int = 10) throws {
         let records = try read(output)
         #expect(records.count == count)
-        #expect(Set(records.map(\.number)) == Set(0..<count))
-        for (_, group) in Dictionary(grouping: records, by: \.key) {
-            #expect(group.map(\.number) == group.map(\.number).sorted())
+        let isComplete = Set(records.map(\.number)) == Set(0..<count)
+        #expect(isComplete)
+        for (key, group) in Dictionary(grouping: records, by: \.key) {
+            let isOrdered = group.map(\.number) == group.map(\.number).sorted()
+            #expect(isOrdered, "\(key)")
         }
         var expected: [String: UInt64] = [:]
         for number in 0..<count { expected["key-\(number % keys)", default: 0] += 1 }

@@ -6,9 +6,21 @@ package final class CopyApplication: StreamApplication {
     package static let output = 0
     package static let counts = 0
 
-    package init() {}
+    private let beforeRecord: @Sendable (InputRecord) -> Void
+    private let beforeCommit: @Sendable () -> Void
 
-    package func makeTask(partition: Int32) -> CopyTask { CopyTask() }
+    /// The closures run before each record and each commit: to slow a slot down, or to make something happen there.
+    package init(
+        beforeRecord: @escaping @Sendable (InputRecord) -> Void = { _ in },
+        beforeCommit: @escaping @Sendable () -> Void = {}
+    ) {
+        self.beforeRecord = beforeRecord
+        self.beforeCommit = beforeCommit
+    }
+
+    package func makeTask(partition: Int32) -> CopyTask {
+        CopyTask(beforeRecord: beforeRecord, beforeCommit: beforeCommit)
+    }
 
     package func turn(_ tasks: [Int32: (task: CopyTask, context: TaskContext)]) {}
 
@@ -30,8 +42,15 @@ package final class CopyApplication: StreamApplication {
 
 /// Copies the records of one partition.
 package final class CopyTask: PartitionTask {
-    package private(set) var commits = 0
-    package private(set) var aborts = 0
+    private let beforeRecord: @Sendable (InputRecord) -> Void
+    private let beforeCommit: @Sendable () -> Void
+
+    fileprivate init(
+        beforeRecord: @escaping @Sendable (InputRecord) -> Void, beforeCommit: @escaping @Sendable () -> Void
+    ) {
+        self.beforeRecord = beforeRecord
+        self.beforeCommit = beforeCommit
+    }
 
     package func restored(_ context: TaskContext) {}
 
@@ -39,20 +58,20 @@ package final class CopyTask: PartitionTask {
         guard let key = record.key else {
             throw TaskFailure("offset \(record.offset) of partition \(record.partition) has no key")
         }
-        var count = context.withValue(CopyApplication.counts, key) { value in
-            guard let value, value.count == 8 else { return UInt64(0) }
-            return UInt64(bigEndian: value.loadUnaligned(as: UInt64.self))
+        beforeRecord(record)
+        // In decimal digits, so that Kafka's own tools can show it.
+        let count = context.withValue(CopyApplication.counts, key) { value in
+            (value ?? UnsafeRawBufferPointer(start: nil, count: 0)).reduce(UInt64(0)) { $0 * 10 + UInt64($1 & 15) }
         }
-        count += 1
-        withUnsafeBytes(of: count.bigEndian) { context.put(CopyApplication.counts, key, $0) }
+        Array("\(count + 1)".utf8).withUnsafeBytes { context.put(CopyApplication.counts, key, $0) }
         context.send(CopyApplication.output, partition: record.partition, key: key, value: record.value)
     }
 
-    package func prepareCommit(_ context: TaskContext) {}
+    package func prepareCommit(_ context: TaskContext) { beforeCommit() }
 
-    package func committed(_ context: TaskContext) { commits += 1 }
+    package func committed(_ context: TaskContext) {}
 
-    package func aborted(_ context: TaskContext) { aborts += 1 }
+    package func aborted(_ context: TaskContext) {}
 
     package func woken(_ context: TaskContext) {}
 

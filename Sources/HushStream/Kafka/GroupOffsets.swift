@@ -15,7 +15,14 @@ public enum GroupOffsets {
             (configuration) throws(StreamFault) in
             try configuration.set("group.id", group)
         }
-        let counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: millis)
+        var counts: [String: Int32] = [:]
+        // A topic that was made a moment ago is not known to every broker at once.
+        for _ in 0..<20 where counts.count < Set(topics).count {
+            try retrying(for: timeout) { () throws(StreamFault) in
+                counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: millis)
+            }
+            if counts.count < Set(topics).count { rest(.milliseconds(100)) }
+        }
         let known = TopicPartitionList()
         for topic in topics {
             guard let count = counts[topic] else { throw .refused("topic \(topic) does not exist") }
@@ -33,14 +40,33 @@ public enum GroupOffsets {
                 first.add(missing.topic, missing.partition, offset: marks.low)
             }
         }
-        if first.count > 0 {
-            try retrying(for: timeout) { () throws(StreamFault) in
-                let code = rd_kafka_commit(consumer.raw, first.raw, 0)
-                if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("commit of first offsets", code) }
-                if let fault = first.firstFailure("commit of first offsets") { throw fault }
-            }
-        }
+        if first.count > 0 { try commit(first, consumer, timeout) }
         return first.count
+    }
+
+    /// Sets the offset of one partition.
+    public static func commit(
+        _ offset: Int64, topic: String, partition: Int32, group: String, kafka: KafkaConfiguration,
+        timeout: Duration = .seconds(30), log: StreamLog = .silent
+    ) throws(StreamFault) {
+        let events = ClientEvents(name: "\(group)-offsets", log: log)
+        let consumer = try Consumer(kafka, name: "\(group)-offsets", events: events) {
+            (configuration) throws(StreamFault) in
+            try configuration.set("group.id", group)
+        }
+        let list = TopicPartitionList()
+        list.add(topic, partition, offset: offset)
+        try commit(list, consumer, timeout)
+    }
+
+    private static func commit(
+        _ list: borrowing TopicPartitionList, _ consumer: borrowing Consumer, _ timeout: Duration
+    ) throws(StreamFault) {
+        try retrying(for: timeout) { () throws(StreamFault) in
+            let code = rd_kafka_commit(consumer.raw, list.raw, 0)
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("commit of offsets", code) }
+            if let fault = list.firstFailure("commit of offsets") { throw fault }
+        }
     }
 
     /// A fresh cluster answers "coordinator loading" for a second or two.

@@ -18,7 +18,11 @@ enum TopicMaker {
             for (key, value) in topic.settings { rd_kafka_NewTopic_set_config(request, key, value) }
             requests.append(request)
         }
-        rd_kafka_CreateTopics(producer.raw, &requests, requests.count, nil, queue)
+        let options = rd_kafka_AdminOptions_new(producer.raw, RD_KAFKA_ADMIN_OP_CREATETOPICS)
+        defer { rd_kafka_AdminOptions_destroy(options) }
+        // The answer comes when the topics can be used, not when they are decided on.
+        rd_kafka_AdminOptions_set_operation_timeout(options, timeoutMillis, nil, 0)
+        rd_kafka_CreateTopics(producer.raw, &requests, requests.count, options, queue)
         guard let event = rd_kafka_queue_poll(queue, timeoutMillis) else {
             throw StreamFault("create topics", RD_KAFKA_RESP_ERR__TIMED_OUT)
         }

@@ -11,8 +11,12 @@ extension SlotRunner {
         for output in configuration.outputs { wanted.append((output.topic, output.partitionCount)) }
         let topics = wanted.map(\.topic)
         var counts: [String: Int32] = [:]
-        try persisting("asking for the topics") { () throws(StreamFault) in
-            counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: 5000)
+        // A topic that was made a moment ago is not known to every broker at once.
+        for _ in 0..<10 where counts.count < Set(topics).count && !isStopping {
+            try persisting("asking for the topics") { () throws(StreamFault) in
+                counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: 5000)
+            }
+            if counts.count < Set(topics).count { try wait(atMost: .milliseconds(200)) }
         }
         if isStopping { return }
         var problems: [String] = []

@@ -164,9 +164,9 @@ final class SlotRunner<Application: StreamApplication> {
         if isDrained, !isRestoring { try waitForWork() }
     }
 
-    /// Polls until nothing is there, the transaction is full or the application is; true in the first case.
+    /// Polls until nothing is there, the application is full or a commit is due; true in the first case.
     private func pollRecords() throws(StreamFault) -> Bool {
-        for _ in 0..<1000 {
+        for polled in 1...1000 {
             guard let message = rd_kafka_consumer_poll(consumer.raw, 0) else {
                 if let callbackFault { throw callbackFault }
                 return true
@@ -178,6 +178,8 @@ final class SlotRunner<Application: StreamApplication> {
             } else {
                 try take(UnsafePointer(message))
                 if application.isSaturated || isTransactionFull { return false }
+                // Tasks may be slow: a transaction must not grow old while they work through what is there.
+                if polled & 15 == 0, isCommitDue(MonotonicTime.now()) { return false }
             }
         }
         return false
@@ -298,7 +300,7 @@ final class SlotRunner<Application: StreamApplication> {
     }
 
     private func publishLag(_ now: MonotonicTime) {
-        guard now - lastLag >= .seconds(1) else { return }
+        guard now - lastLag >= .milliseconds(200) else { return }
         lastLag = now
         var lag: Int64 = 0
         for case let member? in members where member.isRestored {

@@ -19,7 +19,8 @@ public final class StateHome: Sendable {
     /// A store is used by one slot at a time: it is either in `warm` or with the slot that took it.
     private struct Registry: @unchecked Sendable {
         var warm: [String: StateStore] = [:]
-        var openCount = 0
+        /// Every path that has an open store, warm or in use.
+        var open: Set<String> = []
     }
 
     private let registry = Mutex(Registry())
@@ -40,19 +41,34 @@ public final class StateHome: Sendable {
 
     /// The share of one store in the memory for writes.
     var writeBytesPerStore: Int {
-        max(1 << 20, writeBufferBytes / max(1, registry.withLock { $0.openCount }))
+        max(1 << 20, writeBufferBytes / max(1, registry.withLock { $0.open.count }))
     }
 
-    /// Opens the store of a task, or takes the one that is still open.
+    /// Opens the store of a task, or takes the one that is still open; waits while another slot is closing it.
     func acquire(_ name: String, tables: [StateTable]) throws(StreamFault) -> StateStore {
         let path = "\(directory)/\(name)"
-        let warm = registry.withLock { registry -> Handover in Handover(store: registry.warm.removeValue(forKey: path))
+        for _ in 0..<Self.acquireTries {
+            let (warm, isOurs) = registry.withLock { registry -> (Handover, Bool) in
+                if let store = registry.warm.removeValue(forKey: path) { return (Handover(store: store), false) }
+                return (Handover(store: nil), registry.open.insert(path).inserted)
+            }
+            if let store = warm.store { return store }
+            if isOurs { return try open(path, tables) }
+            rest(.milliseconds(10))
         }
-        if let store = warm.store { return store }
-        try Self.makeDirectory(path)
-        let store = try StateStore(directory: path, tables: tables, home: self)
-        registry.withLock { $0.openCount += 1 }
-        return store
+        throw .state("\(path) is still in use by another slot of this process")
+    }
+
+    private static let acquireTries = 1000
+
+    private func open(_ path: String, _ tables: [StateTable]) throws(StreamFault) -> StateStore {
+        do throws(StreamFault) {
+            try Self.makeDirectory(path)
+            return try StateStore(directory: path, tables: tables, home: self)
+        } catch {
+            registry.withLock { _ = $0.open.remove(path) }
+            throw error
+        }
     }
 
     /// Gives a store back open, for whoever gets its partition next.
@@ -70,9 +86,11 @@ public final class StateHome: Sendable {
         }
     }
 
-    /// Puts a store's writes on disk; it closes when the last reference goes.
+    /// Puts a store's writes on disk and closes it.
     func close(_ store: StateStore) throws(StreamFault) {
-        registry.withLock { $0.openCount -= 1 }
+        let path = store.directory
+        defer { registry.withLock { _ = $0.open.remove(path) } }
+        defer { store.close() }
         try store.flush(waits: true)
     }
 

@@ -7,7 +7,8 @@ import Synchronization
 /// of some commit, and the changelog has the rest.
 final class StateStore {
     let directory: String
-    private let handle: OpaquePointer
+    /// Nil once it is closed; nobody reads or writes after that.
+    private var handle: OpaquePointer?
     private let readOptions = rocksdb_readoptions_create()
     private let writeOptions = rocksdb_writeoptions_create()
     private let filter: ExpiryFilter
@@ -28,15 +29,19 @@ final class StateStore {
         let opened = rocksdb_open(options, directory, &words)
         guard let opened, words == nil else {
             let message = Self.take(words)
-            rocksdb_readoptions_destroy(readOptions)
-            rocksdb_writeoptions_destroy(writeOptions)
             throw .state("cannot open \(directory): \(message)")
         }
         handle = opened
     }
 
+    /// Lets go of the directory; what is not flushed comes back from the changelogs.
+    func close() {
+        if let handle { rocksdb_close(handle) }
+        handle = nil
+    }
+
     deinit {
-        rocksdb_close(handle)
+        close()
         rocksdb_readoptions_destroy(readOptions)
         rocksdb_writeoptions_destroy(writeOptions)
     }
