@@ -48,7 +48,7 @@ let package = Package(
             "HushSimulator",
             ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
         .executableTarget(
-            name: "hush", dependencies: ["HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator"],
+            name: "hush", dependencies: ["HushCore", "HushBase", "HushWorkers", "HushSimulator"],
             swiftSettings: strict),
         .executableTarget(
             name: "hush-benchmarks",

@@ -1,7 +1,6 @@
 import Foundation
 import HushBase
 import HushCore
-import HushStream
 import HushWorkers
 
 extension Verb {
@@ -56,8 +55,8 @@ extension Verb {
         }
         let reports = invocation.has("reports")
         return try Publisher(
-            input, kafka: try KafkaConfiguration(invocation.settings), timeout: timeout,
-            log: StreamLog(invocation.log), now: now, newEventID: newEventID, problem: problem
+            input, settings: invocation.settings, timeout: timeout, log: invocation.log, now: now,
+            newEventID: newEventID, problem: problem
         ) { line, partition, offset in
             guard reports else { return }
             print(

@@ -1,6 +1,5 @@
 import Foundation
 import HushBase
-import HushStream
 import HushWorkers
 
 extension Verb {
@@ -17,20 +16,17 @@ extension Verb {
         guard let action = invocation.operands.first, invocation.operands.count == 1 else {
             throw UsageFault("hush topics takes create or check")
         }
-        let plan = try TopicPlan(invocation.settings)
-        let kafka = try KafkaConfiguration(invocation.settings)
         let timeout = try invocation.duration("timeout") ?? .seconds(30)
-        let log = StreamLog(invocation.log)
         switch action {
         case "create":
-            let outcome = try TopicSetup.create(plan, kafka: kafka, timeout: timeout, log: log)
+            let outcome = try TopicSetup.create(invocation.settings, timeout: timeout, log: invocation.log)
             for name in outcome.created { print("created \(name)") }
             for (group, count) in outcome.committed.sorted(by: { $0.key < $1.key }) where count > 0 {
                 print("committed the first offsets of \(count) partitions for \(group)")
             }
             return report(outcome.problems)
         case "check":
-            return report(try TopicSetup.check(plan, kafka: kafka, timeout: timeout, log: log))
+            return report(try TopicSetup.check(invocation.settings, timeout: timeout, log: invocation.log))
         default:
             throw UsageFault("hush topics takes create or check, and not \(action)")
         }

@@ -1,5 +1,5 @@
 public import HushBase
-import HushCore
+public import HushCore
 public import HushStream
 
 extension KafkaConfiguration {
@@ -41,5 +41,33 @@ extension TopicPlan {
         signalsRetention = settings[HushSettings.signalsRetention]
         pushesRetention = settings[HushSettings.pushesRetention]
         deadRetention = settings[HushSettings.deadRetention]
+    }
+}
+
+extension TopicSetup {
+    /// Makes the topics as they are set.
+    /// - Throws: `SettingsFault` or `StreamFault`.
+    public static func create(_ settings: Settings, timeout: Duration, log: Log) throws -> Outcome {
+        try create(
+            try TopicPlan(settings), kafka: try KafkaConfiguration(settings), timeout: timeout, log: StreamLog(log))
+    }
+
+    /// What is wrong with the topics, as they are set.
+    /// - Throws: `SettingsFault` or `StreamFault`.
+    public static func check(_ settings: Settings, timeout: Duration, log: Log) throws -> [String] {
+        try check(
+            try TopicPlan(settings), kafka: try KafkaConfiguration(settings), timeout: timeout, log: StreamLog(log))
+    }
+}
+
+extension Publisher {
+    /// Connects as it is set.
+    public convenience init(
+        _ input: InputTopic, settings: Settings, timeout: Duration, log: Log, now: @escaping () -> Timestamp,
+        newEventID: @escaping () -> String, problem: @escaping Problem, delivered: @escaping Delivered
+    ) throws(StreamFault) {
+        try self.init(
+            input, kafka: try KafkaConfiguration(settings), timeout: timeout, log: StreamLog(log), now: now,
+            newEventID: newEventID, problem: problem, delivered: delivered)
     }
 }
