@@ -1,3 +1,4 @@
+import HushBase
 import HushCore
 import HushStream
 import Testing
@@ -16,7 +17,7 @@ final class PlannerTaskRig {
     static let stream = PlannerConfiguration.stream(slotName: "t", partitionCount: 4, pushesPartitionCount: 4)
 
     init(partition: Int32 = 1) throws {
-        task = PlannerTask(partition: partition, configuration, decoder: InputDecoder())
+        task = PlannerApplication(configuration).makeTask(partition: partition)
         driver = InMemoryTask(Self.stream, partition: partition)
         try task.restored(driver.context)
     }
@@ -103,11 +104,27 @@ final class PlannerTaskRig {
         let rig = try PlannerTaskRig()
         try rig.feed(.devices, Self.register)
         _ = try rig.commit()
-        let next = PlannerTask(partition: 1, rig.configuration, decoder: InputDecoder())
+        let next = PlannerApplication(rig.configuration).makeTask(partition: 1)
         try next.restored(rig.driver.context)
         #expect(next.book.state == rig.task.book.state)
         #expect(next.book.state.next == 2)
         #expect(next.now == rig.task.now)
+    }
+
+    @Test("decisions count once their transaction has committed, and not if it aborts")
+    func metrics() throws {
+        let rig = try PlannerTaskRig()
+        try rig.feed(.intents, Self.intent)
+        rig.driver.abort(rig.task)
+        try rig.feed(.devices, Self.register)
+        for _ in 0..<3 { try rig.feed(.intents, Self.intent) }
+        let counters = rig.configuration.metrics
+        #expect(!counters.render().contains(#"decision="duplicate"} 2"#))
+        _ = try rig.commit()
+        let text = counters.render()
+        #expect(text.contains(#"hush_plan_decisions_total{decision="planned"} 1"#))
+        #expect(text.contains(#"hush_plan_decisions_total{decision="duplicate"} 2"#))
+        #expect(text.contains("hush_planned_pushes_total 2"))
     }
 
     @Test("a task row of a newer format stops the task")

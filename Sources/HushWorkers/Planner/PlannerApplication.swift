@@ -4,13 +4,15 @@ public import HushStream
 public final class PlannerApplication: StreamApplication {
     private let configuration: PlannerConfiguration
     private let decoder = InputDecoder()
+    private let metrics: PlannerMetrics
 
     public init(_ configuration: PlannerConfiguration) {
         self.configuration = configuration
+        metrics = PlannerMetrics(configuration.metrics)
     }
 
     public func makeTask(partition: Int32) -> PlannerTask {
-        PlannerTask(partition: partition, configuration, decoder: decoder)
+        PlannerTask(partition: partition, configuration, decoder: decoder, metrics: metrics)
     }
 
     /// The planner's records are all it knows; nothing comes from elsewhere.

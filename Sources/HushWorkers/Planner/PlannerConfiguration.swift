@@ -1,4 +1,5 @@
 import HushAPNs
+public import HushBase
 public import HushCore
 public import HushStream
 
@@ -9,11 +10,15 @@ public struct PlannerConfiguration: Sendable {
     public var build: Bytes
     /// How many recipients a task keeps in memory; each takes about a kilobyte, and 100 bytes for each live notification.
     public var cachedRecipientsMax: Int
+    public var metrics: Metrics
 
-    public init(policy: Policy = Policy(), build: Bytes, cachedRecipientsMax: Int = 10_000) {
+    public init(
+        policy: Policy = Policy(), build: Bytes, cachedRecipientsMax: Int = 10_000, metrics: Metrics = Metrics()
+    ) {
         self.policy = policy
         self.build = build
         self.cachedRecipientsMax = cachedRecipientsMax
+        self.metrics = metrics
     }
 
     /// What the planner writes: the indices in `StreamConfiguration.outputs`.

@@ -14,16 +14,21 @@ public final class PlannerTask: PartitionTask {
     private let planner: Planner
     private let cachedRecipientsMax: Int
     private let decoder: InputDecoder
+    private let metrics: PlannerMetrics
     private var store: PlannerStore?
     private var committed = TaskRow()
     private var effects = PlanEffects()
     private var json = JSONWriter(reserving: 4096)
     private var writer = RowWriter()
+    private var tally = PlannerTally()
 
     /// The decoder may be shared by all tasks of a thread.
-    init(partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder) {
+    init(
+        partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder, metrics: PlannerMetrics
+    ) {
         self.partition = partition
         self.decoder = decoder
+        self.metrics = metrics
         planner = Planner(policy: configuration.policy)
         cachedRecipientsMax = configuration.cachedRecipientsMax
         book = LedgerBook(
@@ -57,12 +62,15 @@ public final class PlannerTask: PartitionTask {
 
     public func committed(_ context: TaskContext) {
         committed = TaskRow(ledger: book.state, now: now)
+        metrics.count(tally)
+        tally.removeAll()
     }
 
     public func aborted(_ context: TaskContext) {
         store?.aborted()
         book.restore(committed.ledger)
         now = committed.now
+        tally.removeAll()
     }
 
     public func woken(_ context: TaskContext) {}
@@ -120,6 +128,7 @@ public final class PlannerTask: PartitionTask {
                 json.bytes.withUnsafeBytes { context.send(Output.pushes.rawValue, key: key, value: $0) }
             }
         }
+        tally.pushes += effects.pushes.count
         for line in effects.lines { write(line, context) }
     }
 
@@ -173,6 +182,7 @@ public final class PlannerTask: PartitionTask {
 
     /// All lines of a task go to its own partition, so that the chain of digests is one sequence of records.
     private func write(_ line: PlanLine, _ context: TaskContext) {
+        tally.count(line.decision)
         book.write(line, at: now) { value in
             line.recipient.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
