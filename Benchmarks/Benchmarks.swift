@@ -7,6 +7,8 @@ struct Benchmarks {
     static let verbs: [(name: String, run: @Sendable (Arguments) throws -> Int32)] = [
         ("copy", { try CopyProcess.run($0) }),
         ("copy-loop", { try CopyLoopBenchmark.run($0) }),
+        ("apns", { try APNsClientBenchmark.run($0) }),
+        ("apns-server", { try APNsClientBenchmark.serve($0) }),
     ]
 
     static func main() {

@@ -1,15 +1,33 @@
 import HushBase
 
-/// A request on its way through the client.
+/// A request on its way through the client: moved many times, so the request itself stays in one place.
 struct QueuedPush: Sendable {
+    private final class Box: Sendable {
+        let request: PushRequest
+
+        init(_ request: PushRequest) {
+            self.request = request
+        }
+    }
+
     /// How often a request is sent again for free, after which it is `notSent`: a peer that refuses for ever ends there.
     static let resendsMax = 8
 
-    var request: PushRequest
-    var deadline: MonotonicTime
+    private let box: Box
+    let deadline: MonotonicTime
     var resends = 0
     /// It was sent again with a new token once; a second rejection is the answer.
     var hasNewToken = false
+
+    init(request: PushRequest, deadline: MonotonicTime) {
+        box = Box(request)
+        self.deadline = deadline
+    }
+
+    /// Lent, not copied: a copy counts five references.
+    var request: PushRequest {
+        _read { yield box.request }
+    }
 }
 
 /// Requests of one route that wait for a stream: first those that come back, then the others in order.

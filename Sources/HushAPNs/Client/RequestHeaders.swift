@@ -35,7 +35,7 @@ struct RequestHeaders: ~Copyable {
 
     /// Writes the fields of a request that passed `RequestCheck`, and lends them until the next call.
     mutating func write(
-        _ request: PushRequest, token: ProviderToken.Current?
+        _ request: borrowing PushRequest, token: ProviderToken.Current?
     ) -> UnsafeMutableBufferPointer<nghttp2_nv> {
         fieldCount = 0
         scratchUsed = 0
@@ -70,7 +70,7 @@ struct RequestHeaders: ~Copyable {
         return UnsafeMutableBufferPointer(rebasing: fields[..<fieldCount])
     }
 
-    private mutating func writeOnceIndexed(_ request: PushRequest) {
+    private mutating func writeOnceIndexed(_ request: borrowing PushRequest) {
         let id = scratchUsed
         append(request.apnsID)
         add("apns-id", from: id, flags: usedID ? Self.neverIndexed : 0)
