@@ -16,7 +16,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends \
       ca-certificates tzdata libstdc++6 \
       librdkafka1 libnghttp2-14 libssl3 librocksdb7.8 libsimdjson14 libevent-2.1-7 \
     && rm -rf /var/lib/apt/lists/* \
-    && useradd --system --uid 10001 --home-dir /var/lib/hush --create-home hush
+    && useradd --system --uid 10001 --home-dir /var/lib/hush --create-home hush \
+    && install -d -o hush -g hush /var/lib/hush/state /var/lib/hush/apns
 COPY --from=build /out/hush /usr/local/bin/hush
 USER 10001
 WORKDIR /var/lib/hush

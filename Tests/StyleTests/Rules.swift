@@ -26,7 +26,7 @@ enum Rules {
             "HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux", "Glibc",
             "Synchronization", "Foundation",
         ],
-        "hush": ["HushCore", "HushBase", "HushWorkers", "HushSimulator", "Glibc", "Foundation"],
+        "hush": ["HushCore", "HushBase", "HushWorkers", "HushSimulator", "Glibc", "Synchronization", "Foundation"],
     ]
 
     /// The modules that a file imports, each with its line.
@@ -76,10 +76,13 @@ enum Rules {
         }
     }
 
-    /// A pause is part of a wait with a deadline, whose name stands within the fifteen lines above.
+    /// A pause is part of a wait with a deadline, or makes a record's work slow on purpose (`beforeRecord`); the word stands
+    /// within the fifteen lines above.
     static func bareSleeps(_ text: SwiftText) throws -> [Finding] {
         try text.matches(#"\b(?:(?:u|nano)?sleep\(|(?:Thread|Task)\.sleep\b)"#).filter { match in
-            !text.codeLines[max(0, match.line - 16)..<match.line].contains { $0.lowercased().contains("deadline") }
+            !text.codeLines[max(0, match.line - 16)..<match.line].contains { line in
+                ["deadline", "beforerecord"].contains { line.lowercased().contains($0) }
+            }
         }.map { Finding(line: $0.line, reason: "wait for a condition with a deadline, do not sleep") }
     }
 
