@@ -43,5 +43,5 @@ struct Verb: Sendable {
     let run: @Sendable (Invocation) throws -> ExitCode
 
     /// In the order of `hush help`.
-    static let all: [Verb] = [.topics, .publish, .apns, .config]
+    static let all: [Verb] = [.demo, .topics, .publish, .apns, .config]
 }

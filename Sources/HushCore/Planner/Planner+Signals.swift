@@ -25,6 +25,9 @@ extension Planner {
     }
 
     /// The creates that a device lacks: what is live, meant for its app, and new to what it knows of it.
+    ///
+    /// They are silent whatever their intents say: the app has just registered or said hello, so it runs and takes them;
+    /// and where a create crossed that on its way, or another token brought it, an alert would ring a second time.
     func snapshot<State: PlannerState>(
         _ registration: Registration, knowing known: [Bytes: Standing], isFirst: Bool, _ arrival: Arrival,
         _ state: inout State
@@ -36,7 +39,9 @@ extension Planner {
             else { continue }
             var phone = known[entry.id] ?? Standing()
             guard phone.create(mark.standing.created) else { continue }
-            creates.append(Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst))
+            var create = Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst)
+            create.mode = .silent
+            creates.append(create)
         }
         return creates
     }

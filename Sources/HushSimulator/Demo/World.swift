@@ -34,6 +34,9 @@ public final class World {
     private let recipientOfID: [Bytes: Bytes]
     private var byToken: [Bytes: Int] = [:]
     private var next = 0
+
+    /// How many events have happened.
+    public var played: Int { next }
     private var random: SplitMix64
 
     package init(_ workload: Workload, seed: UInt64, filter: SimulatedPhone.Filter? = nil) {
@@ -97,9 +100,9 @@ public final class World {
         return dead
     }
 
-    /// How many screens show what the oracle says.
-    public func screensRight(_ oracle: Oracle, at end: Duration) -> Int {
-        phones.indices.filter { phones[$0].entries == oracle.screen(of: $0, at: end) }.count
+    /// How many screens show what they must, phone by phone.
+    public func screensRight(_ expected: [[Bytes: ScreenEntry]]) -> Int {
+        phones.indices.filter { phones[$0].shows(expected[$0]) }.count
     }
 
     /// Notifications that rang twice for one content, on phones that know what content is.

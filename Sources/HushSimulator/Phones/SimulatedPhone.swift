@@ -115,6 +115,16 @@ public final class SimulatedPhone {
         }
     }
 
+    /// Whether the screen shows just that.
+    public func shows(_ expected: [Bytes: ScreenEntry]) -> Bool {
+        guard screen.shown.count == expected.count else { return false }
+        return screen.shown.allSatisfy { id, shown in
+            guard let wanted = expected[id] else { return false }
+            return wanted.title == (shown.content.title ?? "")
+                && (dialect != .hush || wanted.revision == shown.revision)
+        }
+    }
+
     private func registerSeed() -> PhoneMessage {
         .register(
             HushRegistration(recipient: owner, device: device, install: "", token: token, fresh: false), app: app,

@@ -67,6 +67,8 @@ public struct Workload: Sendable {
 /// What a workload is made from.
 public struct WorkloadOptions: Hashable, Sendable {
     public var seed: UInt64 = 1
+    /// What the recipients' names begin with.
+    public var recipientPrefix = "user-"
     public var recipients = 200
     /// Creates, updates and retracts, repeats not counted.
     public var intents = 5000

@@ -43,7 +43,7 @@ struct WorkloadGenerator {
     }
 
     private mutating func addRecipient(_ number: Int) {
-        let name = Bytes("user-\(number)")
+        let name = Bytes("\(options.recipientPrefix)\(number)")
         workload.recipients.append(name)
         open.append([])
         var mine: [Int] = []
@@ -51,10 +51,10 @@ struct WorkloadGenerator {
             let dialect: Dialect = random.chance(0.25) ? .crt : .hush
             let isLate = random.chance(0.05)
             let appears = isLate ? options.duration * Double.random(in: 0.1..<0.6, using: &random) : .zero
+            let device = Bytes("\(options.recipientPrefix)\(number)-\(kind)")
             mine.append(workload.phones.count)
             workload.phones.append(
-                Workload.Phone(owner: name, device: Bytes("user-\(number)-\(kind)"), dialect: dialect, appears: appears)
-            )
+                Workload.Phone(owner: name, device: device, dialect: dialect, appears: appears))
         }
         phonesOf.append(mine)
     }

@@ -1,0 +1,44 @@
+import Foundation
+import HushBase
+import HushSimulator
+import Testing
+
+@Suite("The demo", .serialized)
+struct DemoTests {
+    /// A small world in a hurry; half of its time is for workers to start on a busy machine.
+    private static func run(_ change: (inout DemoOptions) -> Void = { _ in }) throws -> DemoReport {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "hush-demo-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: directory) }
+        var options = DemoOptions(directory: directory.path)
+        options.workload.seed = 7
+        options.workload.recipients = 20
+        options.workload.intents = 400
+        options.workload.duration = .seconds(3)
+        change(&options)
+        return try Demo(options, log: .silent).run(show: { _ in })
+    }
+
+    @Test("every screen ends as the inputs say, through an APNs in trouble", .timeLimit(.minutes(3)))
+    func right() throws {
+        let report = try Self.run { options in
+            options.timeLimit = .seconds(120)
+            options.faults.tooManyRequests = 0.05
+            options.faults.unavailable = 0.05
+        }
+        #expect(report.isGood, "\(report.json)")
+        #expect(report.intents == 400)
+        #expect(report.screens == report.screensRight)
+        #expect(report.duplicatesDropped > 0 && report.readsBeforeCreate > 0 && report.retried > 0)
+    }
+
+    @Test("phones that merge wrongly are found out", .timeLimit(.minutes(3)))
+    func wrong() throws {
+        let report = try Self.run { options in
+            options.timeLimit = .seconds(40)
+            options.filter = BrokenMerging.ignoringRetracts
+        }
+        #expect(!report.isGood)
+        #expect(report.screensRight < report.screens)
+    }
+}
