@@ -1,0 +1,17 @@
+private import Glibc
+import Synchronization
+
+/// Whether SIGTERM or SIGINT asked this process to end.
+public enum StopSignal {
+    private static let asked = Atomic(false)
+
+    public static var isAsked: Bool { asked.load(ordering: .acquiring) }
+
+    /// From here on both signals only ask; whoever runs looks at `isAsked`.
+    public static func install() {
+        for number in [SIGTERM, SIGINT] {
+            // A store to an atomic is all that a signal handler may do here.
+            _ = signal(number) { _ in StopSignal.asked.store(true, ordering: .releasing) }
+        }
+    }
+}
