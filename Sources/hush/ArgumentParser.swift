@@ -56,7 +56,9 @@ struct ArgumentParser {
         }
         value = value ?? rest.popFirst()
         guard let value else { throw UsageFault("--\(name) needs a value") }
-        if option != nil {
+        if let setting = option?.setting {
+            settings.append((setting, value))
+        } else if option != nil {
             options[name] = value
         } else if name == "config" {
             configFile = value

@@ -28,6 +28,8 @@ struct Option: Sendable {
     /// What its value is called in the help, as `FILE`; nil for a switch.
     let value: String?
     let doc: String
+    /// The setting that the option is a short name of; its value is then in the settings.
+    var setting: String?
 }
 
 /// One thing that `hush` does. Its work is in a module below; here is what it is called with.
@@ -43,5 +45,5 @@ struct Verb: Sendable {
     let run: @Sendable (Invocation) throws -> ExitCode
 
     /// In the order of `hush help`.
-    static let all: [Verb] = [.demo, .topics, .publish, .apns, .config]
+    static let all: [Verb] = [.demo, .topics, .run, .publish, .apns, .config]
 }

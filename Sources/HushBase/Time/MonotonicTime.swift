@@ -1,3 +1,5 @@
+// Whichever of the two the compiler reads first owns `timespec`.
+private import CLinux
 private import Glibc
 
 /// A moment of the clock that never steps back: for deadlines and latencies, meaningless outside this process.
@@ -41,9 +43,17 @@ public enum WallClock {
     }
 }
 
+/// The clock that goes on through SIGSTOP and through a machine's sleep.
+public enum BootClock {
+    /// Nanoseconds since the machine started.
+    public static func nowNanos() -> Int64 {
+        clockNanos(CLOCK_BOOTTIME)
+    }
+}
+
 private func clockNanos(_ clock: clockid_t) -> Int64 {
     var time = timespec()
-    // Cannot fail: both clocks exist on every Linux and the pointer is ours.
+    // Cannot fail: these clocks exist on every Linux and the pointer is ours.
     clock_gettime(clock, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }

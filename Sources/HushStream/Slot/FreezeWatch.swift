@@ -1,4 +1,3 @@
-private import Glibc
 import HushBase
 
 /// Finds out that the process was stopped, or its machine asleep, for so long that others may have its partitions.
@@ -8,23 +7,16 @@ struct FreezeWatch {
     /// How often it happened.
     private(set) var count = 0
 
-    init(limit: Duration, nowNanos: Int64 = FreezeWatch.nowNanos()) {
+    init(limit: Duration, nowNanos: Int64 = BootClock.nowNanos()) {
         limitNanos = limit.wholeNanos
         lastNanos = nowNanos
     }
 
     /// Tells that the slot is alive; true where the time since the last call is beyond the limit.
-    mutating func tick(nowNanos: Int64 = FreezeWatch.nowNanos()) -> Bool {
+    mutating func tick(nowNanos: Int64 = BootClock.nowNanos()) -> Bool {
         let gap = nowNanos - lastNanos
         lastNanos = nowNanos
         if gap > limitNanos { count += 1 }
         return gap > limitNanos
-    }
-
-    /// The clock that goes on through SIGSTOP and through a machine's sleep.
-    static func nowNanos() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_BOOTTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

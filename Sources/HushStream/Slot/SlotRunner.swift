@@ -150,6 +150,7 @@ final class SlotRunner<Application: StreamApplication> {
     /// One turn of the loop: answers of other threads, records, timers, the transaction, then rest.
     private func turn() throws(StreamFault) {
         watchdog.begin("a turn of the loop", atMost: configuration.pollInterval)
+        control.lastTurnNanos.store(MonotonicTime.now().nanos, ordering: .relaxed)
         noticeFreeze()
         application.turn(tasks)
         let isDrained = try pollRecords()

@@ -24,6 +24,8 @@ public struct SlotStatus: Sendable {
     public var aborts: Int64 = 0
     public var rebalances: Int64 = 0
     public var producersReplaced: Int64 = 0
+    /// When the loop last began a turn; a restart of the process is due where that is long ago.
+    public var lastTurn: MonotonicTime?
     public var lastCommit: MonotonicTime?
     public var lastCommitDuration = Duration.zero
     /// Records of the slot's partitions that are not read yet, as of the last fetches.

@@ -59,7 +59,12 @@ public final class StreamSlot<Application: StreamApplication>: Sendable {
         return status.fault
     }
 
-    public var status: SlotStatus { control.status.withLock { $0 } }
+    public var status: SlotStatus {
+        var status = control.status.withLock { $0 }
+        let turn = control.lastTurnNanos.load(ordering: .relaxed)
+        if turn > 0 { status.lastTurn = MonotonicTime(nanos: turn) }
+        return status
+    }
 
     private func run() {
         let fault = SlotRunner<Application>.run(
@@ -78,5 +83,7 @@ public final class StreamSlot<Application: StreamApplication>: Sendable {
 /// What a slot's thread and others share.
 final class SlotControl: Sendable {
     let isStopping = Atomic<Bool>(false)
+    /// 0 before the first turn.
+    let lastTurnNanos = Atomic<Int64>(0)
     let status = Mutex(SlotStatus())
 }

@@ -63,9 +63,14 @@ extension HushSettings {
         "run.drain.max", in: .milliseconds(100)...(.seconds(60)), default: .seconds(2),
         "How long pushes under way may take to be answered when partitions go or the process ends.")
 
+    public static let cachedRecipients = Setting.integer(
+        "run.cache.recipients", in: 100...10_000_000, default: 10_000,
+        "Active recipients whose devices and live list a partition keeps in memory, about a kilobyte each.")
+
     static let run = [
         stages.definition, runName.definition, slots.definition, commitInterval.definition,
         transactionTimeout.definition, sessionTimeout.definition, drainMax.definition,
+        cachedRecipients.definition,
     ]
 
     // MARK: state

@@ -1,0 +1,74 @@
+import HushBase
+import HushStream
+
+/// Keeps one slot running: a fault that a new slot can mend is followed by one, after a pause that grows.
+///
+/// A pure machine but for the slots it makes: `look` is called again and again by the process' own loop.
+final class SlotKeeper {
+    enum Verdict: Hashable {
+        case fine
+        /// Nothing that this process could do mends it, or it came back too often.
+        case failed(String)
+    }
+
+    let name: String
+    let stage: Stage
+    private(set) var slot: any WorkerSlot
+    private(set) var restarts = 0
+    private let make: () throws -> any WorkerSlot
+    private let log: Log
+    private var restartAt: MonotonicTime?
+    /// When the slots of late ended.
+    private var ends: [MonotonicTime] = []
+
+    /// More faults than this within `faultWindow` end the process, whose supervisor sees it then.
+    static let faultsMax = 6
+    static let faultWindow = Duration.seconds(300)
+    static let pauseFirst = Duration.milliseconds(500)
+    static let pauseCap = Duration.seconds(15)
+
+    init(name: String, stage: Stage, log: Log, make: @escaping () throws -> any WorkerSlot) throws {
+        self.name = name
+        self.stage = stage
+        self.log = log
+        self.make = make
+        slot = try make()
+    }
+
+    func start() throws(StreamFault) {
+        try slot.start()
+    }
+
+    func look(_ now: MonotonicTime) throws -> Verdict {
+        if let restartAt {
+            guard restartAt <= now else { return .fine }
+            self.restartAt = nil
+            restarts += 1
+            slot = try make()
+            try slot.start()
+            return .fine
+        }
+        guard slot.status.phase == .stopped else { return .fine }
+        guard let fault = slot.join() else { return .failed("slot \(name) ended without being asked to") }
+        guard fault.isMendedByRestart else { return .failed("slot \(name): \(fault)") }
+        ends = ends.filter { now - $0 < Self.faultWindow } + [now]
+        guard ends.count <= Self.faultsMax else {
+            return .failed("slot \(name) ended \(ends.count) times within \(Self.faultWindow), last: \(fault)")
+        }
+        let pause = min(Self.pauseFirst * (1 << (ends.count - 1)), Self.pauseCap)
+        log.warn(
+            "a slot ended and will be started again",
+            ["slot": .text(name), "fault": .text("\(fault)"), "pause_seconds": .init(pause)])
+        restartAt = now + pause
+        return .fine
+    }
+
+    /// Asks for the end; `join` waits for it.
+    func stop() {
+        if restartAt == nil { slot.stop() }
+    }
+
+    func join() -> StreamFault? {
+        restartAt == nil ? slot.join() : nil
+    }
+}

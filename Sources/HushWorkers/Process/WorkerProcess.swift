@@ -1,0 +1,159 @@
+import HushAPNs
+public import HushBase
+import HushCore
+import HushStream
+
+/// The workers of one process: the slots of its stages, their restarts, probes and metrics.
+public final class WorkerProcess {
+    private let settings: Settings
+    private let log: Log
+    private let metrics = Metrics()
+    private let health: Health
+    private let home: StateHome
+    private let kafka: KafkaConfiguration
+    private let plan: TopicPlan
+    private let policy: Policy
+    private var keepers: [SlotKeeper] = []
+    private var watched: [(keeper: SlotKeeper, metrics: WorkerMetrics, pulse: Health.Pulse)] = []
+    private var admin: AdminServer?
+    private let wakeUp: WakeUp
+
+    /// How often the process looks at its slots.
+    static let lookInterval = Duration.milliseconds(100)
+
+    /// Reads the settings and opens what the process owns, without starting anything.
+    ///
+    /// - Throws: `SettingsFault` and faults of state, keys and certificates, each naming what to mend.
+    public init(_ settings: Settings, log: Log) throws {
+        self.settings = settings
+        self.log = log
+        policy = try Policy(settings)
+        plan = try TopicPlan(settings)
+        kafka = try KafkaConfiguration(settings)
+        health = Health(stallMax: settings[HushSettings.adminStallMax])
+        wakeUp = try WakeUp()
+        home = try StateHome(
+            directory: settings[HushSettings.stateDirectory], cacheBytes: settings[HushSettings.stateCache],
+            writeBufferBytes: settings[HushSettings.stateWrites])
+        for stage in settings[HushSettings.stages] {
+            for number in 0..<settings[HushSettings.slots] {
+                keepers.append(try makeKeeper(stage, number))
+            }
+        }
+    }
+
+    /// The port of the admin server once it runs; nil where it is off.
+    public var adminPort: Int? { admin?.port }
+
+    /// Runs until `isStopped`, then drains, commits and leaves; returns why it could not go on, nil where it was asked
+    /// to end.
+    public func run(started: () -> Void, isStopped: () -> Bool) throws -> String? {
+        let port = settings[HushSettings.adminPort]
+        if port > 0 {
+            admin = try AdminServer(
+                host: settings[HushSettings.adminHost], port: port, metrics: metrics, health: health)
+        }
+        defer { admin?.close() }
+        let now = MonotonicTime.now()
+        for keeper in keepers {
+            watched.append(
+                (
+                    keeper, WorkerMetrics(metrics, slot: keeper.name, stage: keeper.stage),
+                    health.watch(keeper.name, now: now)
+                ))
+            health.set(keeper.name, waitsFor: "starting")
+            try keeper.start()
+        }
+        started()
+        var failure: String?
+        while failure == nil, !isStopped() {
+            _ = wakeUp.wait(atMost: Self.lookInterval)
+            failure = try look(MonotonicTime.now())
+        }
+        stop()
+        return failure
+    }
+
+    /// Looks at every slot once; returns why the process cannot go on.
+    private func look(_ now: MonotonicTime) throws -> String? {
+        var failure: String?
+        for (keeper, metrics, pulse) in watched {
+            if case .failed(let reason) = try keeper.look(now) { failure = failure ?? reason }
+            let status = keeper.slot.status
+            if let turn = status.lastTurn { pulse.turned(turn) }
+            health.set(keeper.name, waitsFor: Self.wait(status))
+            metrics.update(keeper)
+        }
+        return failure
+    }
+
+    /// What keeps a slot from working; nil where it works. A member without partitions is a spare one, and ready.
+    private static func wait(_ status: SlotStatus) -> String? {
+        switch status.phase {
+        case .running, .idle: nil
+        case .restoring: "restoring \(status.restoring) partitions"
+        case .starting: "reaching Kafka"
+        case .stopping, .stopped: "stopped"
+        }
+    }
+
+    /// Planners first, for deliverers still take what is on its way; all under their own limits.
+    private func stop() {
+        for keeper in keepers { keeper.stop() }
+        for keeper in keepers {
+            health.set(keeper.name, waitsFor: "stopping")
+            if let fault = keeper.join() {
+                log.warn("a slot did not end cleanly", ["slot": .text(keeper.name), "fault": .text("\(fault)")])
+            }
+        }
+    }
+
+    private func makeKeeper(_ stage: Stage, _ number: Int) throws -> SlotKeeper {
+        let given = settings[HushSettings.runName]
+        let name = "\(given.isEmpty ? HostName.current : given)-\(stage.rawValue)-\(number)"
+        switch stage {
+        case .plan:
+            let configuration = PlannerConfiguration(
+                policy: policy, build: Bytes(Build.version),
+                cachedRecipientsMax: settings[HushSettings.cachedRecipients],
+                metrics: metrics)
+            let stream = timed(
+                PlannerConfiguration.stream(
+                    slotName: name, partitionCount: plan.plannerPartitions,
+                    pushesPartitionCount: plan.delivererPartitions))
+            return try SlotKeeper(name: name, stage: stage, log: log) { [kafka, home, log] in
+                PlannerSlot(
+                    slot: try StreamSlot(stream, kafka: kafka, home: home, log: StreamLog(log)) {
+                        PlannerApplication(configuration)
+                    })
+            }
+        case .deliver:
+            var apns = try APNsRoutes.configuration(settings)
+            apns.onEvent = { [log] event in
+                log.info("APNs connection", ["event": .text(event.kind.rawValue), "detail": .text(event.detail)])
+            }
+            let configuration = DelivererConfiguration(
+                policy: policy, build: Bytes(Build.version), routes: APNsRoutes.all, log: log, metrics: metrics)
+            let stream = timed(
+                DelivererConfiguration.stream(
+                    slotName: name, partitionCount: plan.delivererPartitions,
+                    plannerPartitionCount: plan.plannerPartitions))
+            return try SlotKeeper(name: name, stage: stage, log: log) { [kafka, home, log, apns] in
+                let client = try APNsClient(apns)
+                return DelivererSlot(
+                    slot: try StreamSlot(stream, kafka: kafka, home: home, log: StreamLog(log)) {
+                        DelivererApplication(configuration, transport: client)
+                    }, client: client)
+            }
+        }
+    }
+
+    private func timed(_ stream: StreamConfiguration) -> StreamConfiguration {
+        var stream = stream
+        stream.commitInterval = settings[HushSettings.commitInterval]
+        stream.transactionTimeout = settings[HushSettings.transactionTimeout]
+        stream.sessionTimeout = settings[HushSettings.sessionTimeout]
+        stream.drainLimit = settings[HushSettings.drainMax]
+        return stream
+    }
+}
