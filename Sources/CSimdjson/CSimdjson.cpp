@@ -4,6 +4,7 @@
 #include <cstring>
 #include <new>
 #include <simdjson.h>
+#include <string>
 
 using namespace simdjson;
 
@@ -127,6 +128,41 @@ public:
     }
 };
 
+// Whether the digits of a whole number say more than 64 bits hold.
+bool is_beyond_64_bits(const uint8_t *digits, size_t count, bool negative) {
+    const char *limit = negative ? "9223372036854775808" : "18446744073709551615";
+    const size_t limit_count = std::strlen(limit);
+    return count > limit_count || (count == limit_count && std::memcmp(digits, limit, count) > 0);
+}
+
+// Copies a document, with ".0" behind whole numbers beyond 64 bits, so that they are read as the nearest doubles (RFC
+// 8259, section 6); simdjson refuses them. False where there is none.
+bool widen_integers(const uint8_t *bytes, size_t length, std::string &wide) {
+    size_t copied = 0;
+    bool in_string = false;
+    for (size_t at = 0; at < length;) {
+        const uint8_t byte = bytes[at];
+        if (in_string || byte < '0' || byte > '9') {
+            if (byte == '"') in_string = !in_string;
+            at += in_string && byte == '\\' ? 2 : 1;
+            continue;
+        }
+        const size_t start = at;
+        while (at < length && bytes[at] >= '0' && bytes[at] <= '9') at++;
+        const bool whole = at == length || (bytes[at] != '.' && bytes[at] != 'e' && bytes[at] != 'E');
+        // A fraction or an exponent has digits too.
+        const uint8_t before = start > 0 ? bytes[start - 1] : ' ';
+        const bool leads = before != '.' && before != 'e' && before != 'E' && before != '+';
+        const bool exponent = before == '-' && start > 1 && (bytes[start - 2] == 'e' || bytes[start - 2] == 'E');
+        if (!whole || !leads || exponent || !is_beyond_64_bits(bytes + start, at - start, before == '-')) continue;
+        wide.append(reinterpret_cast<const char *>(bytes) + copied, at - copied).append(".0");
+        copied = at;
+    }
+    if (copied == 0) return false;
+    wide.append(reinterpret_cast<const char *>(bytes) + copied, length - copied);
+    return true;
+}
+
 } // namespace
 
 extern "C" hush_json_parser *hush_json_new(size_t bytes_max, uint32_t depth_max) {
@@ -145,8 +181,12 @@ extern "C" void hush_json_free(hush_json_parser *parser) { delete parser; }
 extern "C" int hush_json_parse(hush_json_parser *parser, const void *bytes, size_t length) {
     parser->node_count = 0;
     dom::element root;
-    auto parsed = parser->parser.parse(static_cast<const uint8_t *>(bytes), length);
-    if (error_code error = parsed.get(root)) return fault_of(error);
+    error_code error = parser->parser.parse(static_cast<const uint8_t *>(bytes), length).get(root);
+    std::string wide;
+    if (error == NUMBER_ERROR && widen_integers(static_cast<const uint8_t *>(bytes), length, wide)) {
+        error = parser->parser.parse(wide).get(root);
+    }
+    if (error) return fault_of(error);
     if (!root.is_object()) return HUSH_JSON_NOT_OBJECT;
     return TapeReader(*parser).read() ? HUSH_JSON_OK : HUSH_JSON_NO_MEMORY;
 }

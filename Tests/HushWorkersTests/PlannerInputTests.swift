@@ -23,6 +23,8 @@ import Testing
         (.intents, Array(#"{"id":"x","title":"t"}"#.utf8), [], "missing_field"),
         (.intents, Array(#"{"id":"x","title":7}"#.utf8), Array("ada".utf8), "bad_field"),
         (.intents, Array(#"{"id":42.0,"title":"t"}"#.utf8), Array("ada".utf8), "bad_field"),
+        (.intents, Array(#"{"id":123456789012345678901,"title":"t"}"#.utf8), Array("ada".utf8), "bad_field"),
+        (.intents, Array(#"{"id":"x","title":"t","ttl":1e400}"#.utf8), Array("ada".utf8), "not_json"),
         (.intents, Array(#"{"id":"x","title":"t","expires":1764583200000}"#.utf8), Array("ada".utf8), "bad_field"),
         (.intents, Array(#"{"id":"x","title":"\#(long)"}"#.utf8), Array("ada".utf8), "too_large"),
         (.intents, Array(#"{"id":"\#(long)","title":"t"}"#.utf8), Array("ada".utf8), "bad_field"),
@@ -64,6 +66,7 @@ import Testing
         (#"{"id":"caf\u00e9","title":"t"}"#, "caf\u{e9}"),
         (#"{"id":"cafe\u0301","title":"t"}"#, "cafe\u{301}"),
         (#"{"id":"x","title":"t","surprise":{"of":[1,2]}}"#, "x"),
+        (#"{"id":"x","title":"t","surprise":123456789012345678901234567890}"#, "x"),
         (#"{"id":"x","title":"t","revision":null,"recipient":null}"#, "x"),
     ]
 

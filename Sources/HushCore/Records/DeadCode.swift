@@ -18,7 +18,7 @@ public enum DeadCode: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .noValue: "The record has no value, or an empty one."
         case .notUTF8: "The value, or the key where it stands for the recipient, is not valid UTF-8."
-        case .notJSON: "The value is not JSON, or holds a number beyond 64 bits."
+        case .notJSON: "The value is not JSON, or holds a number beyond what a double can tell."
         case .notObject: "The value is JSON but no object."
         case .tooDeep: "The value is nested too deeply."
         case .tooLarge: "The value, a list in it, or the content of its notification is too large."

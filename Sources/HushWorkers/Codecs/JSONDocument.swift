@@ -8,7 +8,7 @@ public enum JSONFault: Error, Hashable, Sendable {
     case notUTF8
     /// The root is no object.
     case notObject
-    /// A number that is malformed or beyond 64 bits.
+    /// A number that is malformed, or so large that no double tells it.
     case number
     case syntax
     case noMemory
@@ -63,7 +63,7 @@ public struct JSONValue {
         case integer(Int64)
         /// A whole number from 2^63 to 2^64 - 1.
         case huge(UInt64)
-        /// A number written with a fraction or an exponent.
+        /// A number written with a fraction or an exponent, or a whole one beyond 64 bits: the nearest double.
         case real(Double)
         case string
         case array

@@ -26,7 +26,8 @@ struct JSONDocumentTests {
             ("{1:2}", .syntax), ("{\"a\":\"\n\"}", .syntax), ("{\"a\":\"\\x\"}", .syntax),
             ("{\"a\":\"\\ud800\"}", .syntax),
             ("{\"a\":01}", .number), ("{\"a\":-}", .number), ("{\"a\":1.}", .number), ("{\"a\":1e999}", .number),
-            ("{\"a\":123456789012345678901}", .number), ("{\"a\":NaN}", .syntax), ("{\"a\":'b'}", .syntax),
+            ("{\"a\":1\(String(repeating: "0", count: 309))}", .number),
+            ("{\"a\":00018446744073709551616}", .number), ("{\"a\":NaN}", .syntax), ("{\"a\":'b'}", .syntax),
             ("\u{feff}{}", .syntax),
         ])
     func refuses(text: String, expected: JSONFault) {
@@ -79,6 +80,27 @@ struct JSONDocumentTests {
             #expect(root["l"]?.count == 3)
             #expect(root["l"]?.children.map(\.count) == [0, 1, 1])
             #expect(root["absent"] == nil)
+        }
+    }
+
+    @Test("whole numbers beyond 64 bits are the nearest doubles; digits in strings, fractions and exponents stay")
+    func widensIntegers() throws {
+        let text =
+            #"{"a":18446744073709551616,"b":-9223372036854775809,"c":"18446744073709551616\\\"99999999999999999999","#
+            + #""d":[0.12345678901234567890123,1e-00000000000000000000001,99999999999999999999],"e":18446744073709551615}"#
+        let document = JSONDocument()
+        try Array(text.utf8).withUnsafeBytes { bytes in
+            let root = try document.parse(bytes)
+            if case .real(18_446_744_073_709_551_616.0)? = root["a"]?.kind {} else { Issue.record("a is 2^64") }
+            if case .real(-9_223_372_036_854_775_808.0)? = root["b"]?.kind {} else { Issue.record("b is -2^63") }
+            #expect(
+                root["c"].map { Array($0.text) } == Array(#"18446744073709551616\"99999999999999999999"#.utf8))
+            var reals: [Double] = []
+            for child in try #require(root["d"]).children {
+                if case .real(let number) = child.kind { reals.append(number) }
+            }
+            #expect(reals == [0.12345678901234568, 0.1, 1e20])
+            if case .huge(.max)? = root["e"]?.kind {} else { Issue.record("e is exact") }
         }
     }
 
