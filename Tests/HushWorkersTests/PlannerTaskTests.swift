@@ -63,7 +63,8 @@ final class PlannerTaskRig {
         #expect(
             pushes.map { String(decoding: $0.value ?? [], as: UTF8.self) } == [
                 #"{"v":1,"kind":"bind","owner":"ada","device":"phone","install":"i1","token":"ab01","app":"chat","#
-                    + #""environment":"production","dialect":"hush","acks":true,"version":[1764583201000,1,0]}"#,
+                    + #""environment":"production","dialect":"hush","acks":true,"version":[1764583201000,1,0],"#
+                    + #""cause":{"topic":"hush.devices","partition":1,"offset":0}}"#,
                 #"{"v":1,"kind":"ops","owner":"ada","ops":[{"op":"create","id":"x","revision":1,"first":true,"#
                     + #""expires":"2025-12-04T10:00:02.000Z","content":{"title":"t"}}],"#
                     + #""cause":{"topic":"hush.intents","partition":1,"offset":0}}"#,

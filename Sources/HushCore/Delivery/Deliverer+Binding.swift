@@ -1,10 +1,10 @@
 extension Deliverer {
     /// Takes a bind. It wins only with a higher version than there ever was, and reaches the app as an op of its own.
     func bind(
-        _ binding: Binding, fresh: Bool, _ op: OpID, _ at: Timestamp, _ address: Address,
+        _ binding: Binding, fresh: Bool, cause: Position, _ op: OpID, _ at: Timestamp, _ address: Address,
         _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
-        let part = DeliveryLine.Part(op: op, kind: .bind, id: nil, cause: binding.cause)
+        let part = DeliveryLine.Part(op: op, kind: .bind, id: nil, cause: cause)
         if let version = state.row.version, binding.version <= version {
             return refuse(part, of: binding, address, state.row, version, &effects)
         }
@@ -32,7 +32,7 @@ extension Deliverer {
         state.row.ops.insert(
             PendingOp(
                 op: op, kind: .bind, id: Bytes([]), revision: 0, quiet: fresh && isNew, urgent: isOwnerChanged,
-                cause: binding.cause, queuedAt: at),
+                cause: cause, queuedAt: at),
             at: 0)
     }
 
@@ -71,13 +71,6 @@ extension Deliverer {
         row.wantsHello = false
         row.gate = nil
         effects.isRowChanged = true
-    }
-}
-
-extension Binding {
-    /// The register that made it.
-    var cause: Position {
-        Position(topic: .devices, partition: version.partition, offset: version.offset)
     }
 }
 

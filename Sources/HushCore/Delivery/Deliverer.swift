@@ -23,8 +23,8 @@ public struct Deliverer: Sendable {
         case .record(let record, let partition, let offset, let at):
             let op = OpID(partition: partition, offset: offset, index: 0)
             switch record {
-            case .bind(let binding, let fresh):
-                bind(binding, fresh: fresh, op, at, address, &state, &effects)
+            case .bind(let binding, let fresh, let cause):
+                bind(binding, fresh: fresh, cause: cause, op, at, address, &state, &effects)
             case .unbind(let owner, let version):
                 unbind(owner, version, &state.row, &effects)
             case .ops(let owner, let ops, let cause):

@@ -87,7 +87,7 @@ extension Planner {
         _ effects: inout PlanEffects
     ) throws(State.Failure) -> [PlanLine.PlannedOp] {
         let name = device.registration.device
-        effects.push(.bind(device.binding, fresh: isFresh), to: device.address)
+        effects.push(.bind(device.binding, fresh: isFresh, cause: arrival.position), to: device.address)
         let creates = try snapshot(
             device.registration, knowing: [:], isFirst: isFresh, arrival, &state)
         effects.push(creates, owner: device.registration.recipient, cause: arrival.position, to: device.address)

@@ -77,8 +77,9 @@ public struct Binding: Hashable, Sendable {
 
 /// One record of `hush.pushes`; its key is the address.
 public enum PushRecord: Hashable, Sendable {
-    /// `fresh`: the install holds nothing yet, so at an address never bound before the bind op is quiet.
-    case bind(Binding, fresh: Bool)
+    /// `fresh`: the install holds nothing yet, so at an address never bound before the bind op is quiet. `cause`: the
+    /// record that the planner's line names; not always the register whose place is the version.
+    case bind(Binding, fresh: Bool, cause: Position)
     case unbind(owner: Bytes, version: BindingVersion)
     case ops(owner: Bytes, ops: [Op], cause: Position)
     /// What the owner's app told here; `hello`: it said hello, so what was parked starts again.

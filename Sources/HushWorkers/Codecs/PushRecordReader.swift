@@ -112,10 +112,11 @@ public final class PushRecordReader {
             guard let token = draft.token else { throw missing("token") }
             guard let app = draft.app else { throw missing("app") }
             guard let version = draft.version else { throw missing("version") }
+            guard let cause = draft.cause else { throw missing("cause") }
             let binding = Binding(
                 owner: owner, device: device, install: draft.install, token: token, app: app,
                 environment: draft.environment, dialect: draft.dialect, acks: draft.isAcking, version: version)
-            return .bind(binding, fresh: draft.fresh)
+            return .bind(binding, fresh: draft.fresh, cause: cause)
         }
     }
 

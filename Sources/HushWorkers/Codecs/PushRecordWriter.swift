@@ -8,7 +8,7 @@ public enum PushRecordWriter {
     /// Appends one record's value.
     public static func write(_ record: PushRecord, into json: inout JSONWriter) {
         switch record {
-        case .bind(let binding, let fresh): write(binding, fresh, into: &json)
+        case .bind(let binding, let fresh, let cause): write(binding, fresh, cause, into: &json)
         case .unbind(let owner, let version):
             json.raw("{\"v\":1,\"kind\":\"unbind\",\"owner\":")
             json.string(owner)
@@ -32,7 +32,7 @@ public enum PushRecordWriter {
         json.byte(UInt8(ascii: "}"))
     }
 
-    private static func write(_ binding: Binding, _ fresh: Bool, into json: inout JSONWriter) {
+    private static func write(_ binding: Binding, _ fresh: Bool, _ cause: Position, into json: inout JSONWriter) {
         json.raw("{\"v\":1,\"kind\":\"bind\",\"owner\":")
         json.string(binding.owner)
         json.member("device", binding.device)
@@ -44,6 +44,7 @@ public enum PushRecordWriter {
         json.member("acks", binding.acks)
         if fresh { json.member("fresh", true) }
         json.member("version", binding.version)
+        json.member("cause", cause)
     }
 
     private static func write(_ op: Op, into json: inout JSONWriter) {

@@ -1,19 +1,18 @@
 import HushCore
 import HushStream
 
-/// The row that keeps a book's state: key `t`, format 1.
+/// The row by which a task knows where its book stands: key `t`, format 1.
 extension LedgerState {
-    private static let key = [UInt8(ascii: "t")]
-    private static let format: UInt8 = 1
+    static let rowKey = [UInt8(ascii: "t")]
+    static let rowFormat: UInt8 = 1
 
     /// The state as it is committed; a new one where the task never committed.
     static func read(_ context: TaskContext, table: Int) throws(TaskFailure) -> LedgerState {
-        try key.withUnsafeBufferPointer { key throws(TaskFailure) in
+        try rowKey.withUnsafeBufferPointer { key throws(TaskFailure) in
             try context.withValue(table, UnsafeRawBufferPointer(key)) { value throws(TaskFailure) in
                 guard let value else { return LedgerState() }
-                var reader = try RowReader("ledger", value, newest: format)
-                let next = try reader.integer()
-                let state = LedgerState(next: next, previous: [UInt8](try reader.raw(32)))
+                var reader = try RowReader("task", value, newest: rowFormat)
+                let state = try reader.ledgerState()
                 try reader.end()
                 return state
             }
@@ -21,9 +20,22 @@ extension LedgerState {
     }
 
     func write(_ context: TaskContext, table: Int, _ writer: inout RowWriter) {
-        writer.begin(format: Self.format)
-        writer.integer(next)
-        writer.raw(previous)
-        context.put(table, Self.key, writer.bytes)
+        writer.begin(format: Self.rowFormat)
+        writer.ledgerState(self)
+        context.put(table, Self.rowKey, writer.bytes)
+    }
+}
+
+extension RowReader {
+    mutating func ledgerState() throws(TaskFailure) -> LedgerState {
+        let next = try integer()
+        return LedgerState(next: next, previous: [UInt8](try raw(32)))
+    }
+}
+
+extension RowWriter {
+    mutating func ledgerState(_ state: LedgerState) {
+        integer(state.next)
+        raw(state.previous)
     }
 }

@@ -1,23 +1,18 @@
 import HushCore
 import HushStream
 
-/// What a planner task knows of itself: one row, key `t` of the table `rows`.
+/// What a planner task knows of itself: where its book stands, as in `LedgerState`'s row, and its time behind that.
 struct TaskRow: Equatable {
     var ledger = LedgerState()
     var now = Timestamp.distantPast
 
-    private static let key = [UInt8(ascii: "t")]
-    private static let format: UInt8 = 1
-
     /// The row as it is committed; a new one where the task never committed.
     static func read(_ context: TaskContext) throws(TaskFailure) -> TaskRow {
-        try key.withUnsafeBufferPointer { key throws(TaskFailure) in
+        try LedgerState.rowKey.withUnsafeBufferPointer { key throws(TaskFailure) in
             try context.withValue(PlannerStore.rowsTable, UnsafeRawBufferPointer(key)) { value throws(TaskFailure) in
                 guard let value else { return TaskRow() }
-                var reader = try RowReader("task", value, newest: format)
-                let next = try reader.integer()
-                let previous = [UInt8](try reader.raw(32))
-                let row = TaskRow(ledger: LedgerState(next: next, previous: previous), now: try reader.time())
+                var reader = try RowReader("task", value, newest: LedgerState.rowFormat)
+                let row = TaskRow(ledger: try reader.ledgerState(), now: try reader.time())
                 try reader.end()
                 return row
             }
@@ -25,10 +20,9 @@ struct TaskRow: Equatable {
     }
 
     func write(_ context: TaskContext, _ writer: inout RowWriter) {
-        writer.begin(format: Self.format)
-        writer.integer(ledger.next)
-        writer.raw(ledger.previous)
+        writer.begin(format: LedgerState.rowFormat)
+        writer.ledgerState(ledger)
         writer.integer(now.millis)
-        context.put(PlannerStore.rowsTable, Self.key, writer.bytes)
+        context.put(PlannerStore.rowsTable, LedgerState.rowKey, writer.bytes)
     }
 }

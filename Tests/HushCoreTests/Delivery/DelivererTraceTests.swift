@@ -272,6 +272,18 @@ struct DelivererTraceTests {
         #expect(bench.left().last == #"[["7:4:0","c","a",1,{"title":"T"}],["7:3:0","b"]]"#)
     }
 
+    @Test("G1: a bind's lines name the record that brought it about, not the register it is versioned by")
+    func causeOfBind() {
+        var bench = DeliveryBench()
+        let loss = Position(topic: .devices, partition: 3, offset: 90)
+        bench.record(.bind(DeliveryBench.binding("ada", version: 1), fresh: false, cause: loss))
+        bench.answer(200)
+        #expect(bench.lines.last?.ops.map(\.cause) == [loss])
+        bench.record(.bind(DeliveryBench.binding("ada", version: 1), fresh: false, cause: loss))
+        #expect(bench.lines.last?.outcome == .coalesced)
+        #expect(bench.lines.last?.ops.map(\.cause) == [loss])
+    }
+
     @Test("G2: only what was sent is parked; the rest goes on with a wish for a hello")
     func g2() {
         var policy = Policy()

@@ -68,7 +68,8 @@ struct DeliveryBench {
     ) -> OpID {
         record(
             .bind(
-                Self.binding(owner, version: version, device: device, dialect: dialect, acks: acks), fresh: fresh))
+                Self.binding(owner, version: version, device: device, dialect: dialect, acks: acks), fresh: fresh,
+                cause: Position(topic: .devices, partition: 3, offset: version)))
     }
 
     @discardableResult

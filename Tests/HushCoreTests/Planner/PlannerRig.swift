@@ -45,7 +45,7 @@ struct PlannerRig {
     private func words(_ push: PlannedPush) -> [String] {
         let to = tokens[push.address]?.text ?? "?"
         switch push.record {
-        case .bind(let binding, let fresh):
+        case .bind(let binding, let fresh, _):
             return ["\(to) <- bind \(binding.owner) \(binding.version.words)\(fresh ? " fresh" : "")"]
         case .unbind(let owner, let version): return ["\(to) <- unbind \(owner) \(version.words)"]
         case .ops(_, let ops, _): return ops.map { "\(to) <- \($0.words)" }

@@ -3,7 +3,7 @@ import Testing
 
 /// Sequences that once lost, doubled or misdirected a notification, each with the rule that mends it.
 @Suite struct PlannerTraceTests {
-    @Test("a read deletes on the device it was read on too, quietly, for a held create must not pop up later")
+    @Test("2: a read deletes on the device it was read on too, quietly, for a held create must not pop up later")
     func readOnTheReadingDevice() {
         var rig = PlannerRig()
         rig.feed(.register("pad", "t2", install: "i2"))
@@ -15,7 +15,7 @@ import Testing
             ])
     }
 
-    @Test("a hello tells live from dead: what was deleted meanwhile goes, what was swiped does not come back")
+    @Test("5: a hello tells live from dead: what was deleted meanwhile goes, what was swiped does not come back")
     func helloTellsLiveFromDead() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1"))
@@ -28,7 +28,7 @@ import Testing
             ])
     }
 
-    @Test("an intent that comes before the first register waits and is planned by it")
+    @Test("6: an intent that comes before the first register waits and is planned by it")
     func welcomeBeforeRegister() {
         var rig = PlannerRig()
         #expect(rig.feed(.show("welcome")) == ["waiting welcome/1"])
@@ -42,7 +42,7 @@ import Testing
             ])
     }
 
-    @Test("a retract without a revision takes an update off; a read of r1 ends the same before and after r2")
+    @Test("7: a retract without a revision takes an update off; a read of r1 ends the same before and after r2")
     func retractAndReadOfRevisions() {
         var rig = PlannerRig()
         rig.feed(.show("x"))
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test("topics replayed weeks later notify nobody again, whatever the marks still know")
+    @Test("8: topics replayed weeks later notify nobody again, whatever the marks still know")
     func replayedTopic() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1"))
@@ -72,7 +72,7 @@ import Testing
         #expect(short.violations().count == 1)
     }
 
-    @Test("a 410 for a token that was replaced since, told late, leaves the device alone")
+    @Test("14: a 410 for a token that was replaced since, told late, leaves the device alone")
     func lateLossOfAnOldToken() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1"))
@@ -86,7 +86,7 @@ import Testing
         #expect(rig.state.recipient("ada").devices.map(\.registration.token) == ["t1"])
     }
 
-    @Test("a register that was re-keyed keeps the version of its origin, so a newer one stands")
+    @Test("18: a register that was re-keyed keeps the version of its origin, so a newer one stands")
     func rekeyedRegister() {
         var rig = PlannerRig()
         let origin = BindingVersion(at: rig.now, partition: 9, offset: 4)
@@ -97,7 +97,7 @@ import Testing
         #expect(rig.state.recipient("ada").devices == [])
     }
 
-    @Test("ids are their UTF-8 bytes: composed and decomposed forms are two notifications")
+    @Test("24: ids are their UTF-8 bytes: composed and decomposed forms are two notifications")
     func idsByBytes() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1"))
@@ -107,7 +107,7 @@ import Testing
         #expect(rig.live().count == 2)
     }
 
-    @Test("a delete names every revision it covers, so an older one on the screen goes with a waiting update")
+    @Test("F1: a delete names every revision it covers, so an older one on the screen goes with a waiting update")
     func deleteCoversOlderRevisions() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1"))
@@ -116,7 +116,7 @@ import Testing
         #expect(rig.feed(.retract("x")).last == "t1 <- delete x/all")
     }
 
-    @Test("a read without a revision, or from another install, is not quiet")
+    @Test("F3: a read without a revision, or from another install, is not quiet")
     func loudReads() {
         let reads: [(PlannerEvent, String)] = [
             (.read("x", device: "phone", install: "i1"), "t1 <- delete x/2"),
@@ -134,7 +134,7 @@ import Testing
         }
     }
 
-    @Test("a delete unfinished on the old token is made good by the hello that answers the new bind")
+    @Test("F4: a delete unfinished on the old token is made good by the hello that answers the new bind")
     func newTokenSameInstall() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1", install: "i1"))
@@ -147,7 +147,7 @@ import Testing
         #expect(rig.feed(.hello("phone", shown: [("x", 1)])).last == "t2 <- delete x/all")
     }
 
-    @Test("a 410 removes the binding its push was sent under, though its timestamp is older than the register")
+    @Test("F5: a 410 removes the binding its push was sent under, though its timestamp is older than the register")
     func tokenDeadBeforeItsRegister() {
         var rig = PlannerRig()
         let dead = rig.now
@@ -157,7 +157,7 @@ import Testing
         #expect(rig.state.recipient("ada").devices == [])
     }
 
-    @Test("an owner whose address went to another is told, and lets it go unless its own version is higher")
+    @Test("F7: an owner whose address went to another is told, and lets it go unless its own version is higher")
     func reassigned() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1"))
@@ -170,7 +170,7 @@ import Testing
         #expect(rig.feed(told) == ["superseded"])
     }
 
-    @Test("a wipe makes a new install, so the login that follows is a bind and not a renewal")
+    @Test("F9: a wipe makes a new install, so the login that follows is a bind and not a renewal")
     func wipedInstall() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1", install: "i1"))
@@ -182,7 +182,7 @@ import Testing
             ])
     }
 
-    @Test("a loss older than the last renewal binds anew under the renewal's position, once")
+    @Test("G1: a loss older than the last renewal binds anew under the renewal's position, once")
     func lossAgainstRenewal() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1", install: "i1"))
@@ -194,12 +194,18 @@ import Testing
             rig.feed(first) == [
                 "registered: phone bind, phone create x", "t1 <- bind ada @3", "t1 <- create x/1",
             ])
+        // The binding is the renewal's, but the record that brings it about is the loss, and the line says so.
+        guard case .bind(_, _, let cause)? = rig.pushes.dropLast().last?.record else {
+            Issue.record("the loss binds anew")
+            return
+        }
+        #expect(cause == Position(topic: .devices, partition: 3, offset: 2))
         #expect(rig.feed(first) == ["superseded"])
         let second = PlannerEvent.unregister("phone", "t1", version: PlannerRig.version(3, 1), at: dead)
         #expect(rig.feed(second) == ["unregistered", "t1 <- unbind ada @3"])
     }
 
-    @Test("A, B and A log in on one install: told that B holds the address, A binds anew")
+    @Test("G1: A, B and A log in on one install: told that B holds the address, A binds anew")
     func ownersInTurn() {
         var rig = PlannerRig()
         rig.feed(.register("phone", "t1", install: "i1"))

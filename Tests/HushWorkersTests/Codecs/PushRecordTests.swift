@@ -12,10 +12,10 @@ struct PushRecordTests {
 
     static let golden: [(PushRecord, String)] = [
         (
-            .bind(bound, fresh: true),
+            .bind(bound, fresh: true, cause: Position(topic: .devices, partition: 3, offset: 90)),
             #"{"v":1,"kind":"bind","owner":"ada","device":"ada-phone","install":"i1","token":"abcd","#
                 + #""app":"com.example.app","environment":"sandbox","dialect":"hush","acks":true,"fresh":true,"#
-                + #""version":[1764583200123,3,88]}"#
+                + #""version":[1764583200123,3,88],"cause":{"topic":"hush.devices","partition":3,"offset":90}}"#
         ),
         (
             .unbind(owner: "ada", version: version),

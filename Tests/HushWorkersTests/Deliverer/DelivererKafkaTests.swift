@@ -132,7 +132,9 @@ struct DelivererKafkaTests {
                 owner: "ada", device: Bytes("d\(number)"), install: nil, token: token, app: "app",
                 environment: .production, dialect: .hush, acks: false,
                 version: BindingVersion(at: Timestamp(millis: 1), partition: 0, offset: Int64(number)))
-            for record in [.bind(binding, fresh: false), op(.create, "a"), op(.create, "b"), op(.delete, "a")] {
+            let bind = PushRecord.bind(
+                binding, fresh: false, cause: Position(topic: .devices, partition: 0, offset: Int64(number)))
+            for record in [bind, op(.create, "a"), op(.create, "b"), op(.delete, "a")] {
                 var json = JSONWriter()
                 PushRecordWriter.write(record, into: &json)
                 address.key.raw.withUnsafeBytes { key in

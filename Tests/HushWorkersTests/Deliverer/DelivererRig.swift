@@ -110,7 +110,7 @@ final class DelivererRig {
             owner: "ada", device: "ada-phone", install: nil, token: Bytes(name), app: "com.example.app",
             environment: .production, dialect: .crt, acks: acks,
             version: BindingVersion(at: Timestamp(millis: 1), partition: 0, offset: 0))
-        try feed(.bind(binding, fresh: true), name)
+        try feed(.bind(binding, fresh: true, cause: Position(topic: .devices, partition: 0, offset: 0)), name)
     }
 
     func create(_ id: Bytes, _ name: String = "aa11") throws {
