@@ -62,7 +62,9 @@ let package = Package(
         tests("HushAPNsTests", ["HushAPNs", "HushBase"]),
         tests("HushWorkersTests", ["HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
         tests("HushSimulatorTests", ["HushSimulator", "HushCore", "HushKit", "HushBase", "HushAPNs", "HushWorkers"]),
-        tests("PipelineTests", ["HushSimulator", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
+        tests(
+            "PipelineTests",
+            ["HushSimulator", "HushKit", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
         tests("CommandTests", ["hush"]),
         tests("StyleTests", []),
     ],

@@ -1,0 +1,81 @@
+import HushCore
+import HushKit
+
+/// Joins the ledger's plan lines with its deliver lines, as an auditor does: by cause, device, notification and kind.
+struct Books {
+    struct Op: Hashable, CustomStringConvertible {
+        var topic: Bytes
+        var partition: Int64
+        var offset: Int64
+        var device: Bytes
+        /// Empty for a bind.
+        var id: Bytes
+        var kind: Bytes
+
+        var description: String { "\(kind) \(id) on \(device) by \(topic)-\(partition)@\(offset)" }
+    }
+
+    /// What was planned and has no final outcome yet.
+    private(set) var pending: Set<Op> = []
+    /// What does not add up, in words.
+    private(set) var problems: [String] = []
+
+    init(_ lines: [PayloadValue]) {
+        var outcomes: [Op: Int] = [:]
+        for line in lines where line["final"] == true {
+            for part in line["ops"]?.array ?? [] {
+                guard let op = Self.op(part["cause"], line["device"]?.string, part["id"]?.id, part["kind"]?.string)
+                else {
+                    problems.append("a final line names no cause")
+                    continue
+                }
+                outcomes[op, default: 0] += 1
+            }
+        }
+        var decided: [Bytes: Int] = [:]
+        for line in lines {
+            guard let decision = line["decision"]?.string else { continue }
+            decided[Self.name(line, decision), default: 0] += 1
+            for planned in line["ops"]?.array ?? [] {
+                guard let parts = planned.array, parts.count >= 2, let device = parts[0].string,
+                    let kind = parts[1].string,
+                    let op = Self.op(
+                        line["cause"], device, kind == "bind" ? nil : parts.count > 2 ? parts[2].id : line["id"]?.id,
+                        kind)
+                else {
+                    problems.append("a plan line has an op that cannot be read")
+                    continue
+                }
+                // A deliverer that does not know the address names no device.
+                var elsewhere = op
+                elsewhere.device = ""
+                let count = (outcomes.removeValue(forKey: op) ?? 0) + (outcomes.removeValue(forKey: elsewhere) ?? 0)
+                if count > 1 { problems.append("\(op) has \(count) final outcomes") }
+                if count == 0, !pending.insert(op).inserted { problems.append("\(op) was planned twice") }
+            }
+        }
+        for op in outcomes.keys { problems.append("\(op) was never planned") }
+        for (name, count) in decided where count > 1 { problems.append("\(name) was decided \(count) times") }
+        problems.sort()
+    }
+
+    private static func op(_ cause: PayloadValue?, _ device: Bytes?, _ id: Bytes?, _ kind: Bytes?) -> Op? {
+        guard let topic = cause?["topic"]?.string, let partition = cause?["partition"]?.integer,
+            let offset = cause?["offset"]?.integer, let kind
+        else { return nil }
+        return Op(
+            topic: topic, partition: partition, offset: offset, device: device ?? "", id: id ?? Bytes([]), kind: kind)
+    }
+
+    /// Each record and id has one line; an eviction's stands under the record that needed the room.
+    private static func name(_ line: PayloadValue, _ decision: Bytes) -> Bytes {
+        let cause = line["cause"]
+        let place = "\(cause?["topic"]?.string ?? "")-\(cause?["partition"]?.integer ?? -1)@"
+        let evicted = decision == "evicted" ? " evicted" : ""
+        return Bytes("\(place)\(cause?["offset"]?.integer ?? -1) \(line["id"]?.id ?? "")\(evicted)")
+    }
+}
+
+extension VirtualPath {
+    var books: Books { Books(lines()) }
+}
