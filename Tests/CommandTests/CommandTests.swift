@@ -43,6 +43,26 @@ private struct Hush {
         #expect(hush.errors.isEmpty)
     }
 
+    @Test("the reference page of the command has the help of every verb")
+    func reference() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = try String(contentsOf: root.appending(path: "docs/reference/command.md"), encoding: .utf8)
+        func block(_ help: String) -> String {
+            help.split(separator: "\n", omittingEmptySubsequences: false).map { $0.isEmpty ? "" : "    \($0)" }
+                .joined(separator: "\n").trimmingCharacters(in: .newlines)
+        }
+        let overview = try Hush(["help"]).output
+        #expect(page.contains(block(overview)))
+        let verbs = overview.split(separator: "\n").filter { $0.hasPrefix("  ") }
+            .compactMap { $0.split(separator: " ").first.map(String.init) }
+        #expect(verbs.contains("demo"))
+        for verb in verbs {
+            let help = try Hush(["help", verb]).output
+            #expect(page.contains("## hush \(verb)\n\n\(block(help))\n"), "\(verb)")
+        }
+    }
+
     @Test(
         "a wrong command line exits with 64, says why on standard error, and leaves standard output alone",
         arguments: [

@@ -59,6 +59,12 @@ struct SwiftText: Sendable {
 
 /// Regular expressions over whole files, by lines.
 enum Pattern {
+    static func replacing(_ pattern: String, with words: String, in text: String) throws -> String {
+        let expression = try NSRegularExpression(pattern: pattern)
+        let whole = NSRange(location: 0, length: (text as NSString).length)
+        return expression.stringByReplacingMatches(in: text, range: whole, withTemplate: words)
+    }
+
     static func matches(_ pattern: String, in text: String) throws -> [(line: Int, group: String)] {
         let expression = try NSRegularExpression(pattern: pattern, options: .anchorsMatchLines)
         let all = text as NSString

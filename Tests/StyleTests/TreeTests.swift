@@ -122,6 +122,19 @@ import Testing
         #expect(dead == [])
     }
 
+    @Test("the page of metrics has every metric with its help text, and no other")
+    func metrics() throws {
+        let made = try Tree.files(under: "Sources", endings: [".swift"]).flatMap { path in
+            try Pattern.matches(#""(hush_[a-z_]+",\s+"[^"]+)""#, in: try Tree.text(path)).map(\.group)
+        }
+        let inCode = Set(try made.map { try Pattern.replacing(#"",\s+""#, with: ": ", in: $0) })
+        let rows = try Pattern.matches(#"^\| `(hush_[^\n]+) \|$"#, in: try Tree.text("docs/operating/metrics.md"))
+        let inPage = Set(try rows.map { try Pattern.replacing(#"` \|.*\| "#, with: ": ", in: $0.group) })
+        #expect(inCode.count > 10)
+        #expect(inCode.subtracting(inPage).sorted() == [])
+        #expect(inPage.subtracting(inCode).sorted() == [])
+    }
+
     @Test("no file names a path of the machine it was written on")
     func machinePaths() throws {
         let text = [".swift", ".md", ".yml", ".yaml", ".json", ".txt", ".c", ".cpp", ".h", "Dockerfile"]
