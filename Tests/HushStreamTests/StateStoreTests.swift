@@ -137,7 +137,7 @@ import Testing
     @Test("a step beyond its limit calls the watchdog's end")
     func watchdog() throws {
         let wakeUp = try WakeUp()
-        let watchdog = try Watchdog(slot: "test", log: .silent) { wakeUp.signal() }
+        let watchdog = try Watchdog(slot: "test", log: .silent) { _ in wakeUp.signal() }
         watchdog.begin("a step", atMost: .milliseconds(1))
         #expect(wakeUp.wait(atMost: .seconds(20)))
         watchdog.stop()

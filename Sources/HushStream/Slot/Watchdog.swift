@@ -18,8 +18,9 @@ final class Watchdog: Sendable {
     private let wakeUp: WakeUp
     private let thread = Mutex<NamedThread?>(nil)
 
-    init(slot: String, log: StreamLog, expire: @escaping @Sendable () -> Void = { _exit(exitCode) }) throws(SystemFault)
-    {
+    init(
+        slot: String, log: StreamLog, expire: @escaping @Sendable (_ reason: String) -> Void = { end($0) }
+    ) throws(SystemFault) {
         wakeUp = try WakeUp()
         let started = try NamedThread.start(name: "watch-\(slot)") { [self] in
             watch(slot: slot, log: log, expire: expire)
@@ -43,7 +44,7 @@ final class Watchdog: Sendable {
         started?.join()
     }
 
-    private func watch(slot: String, log: StreamLog, expire: @Sendable () -> Void) {
+    private func watch(slot: String, log: StreamLog, expire: @Sendable (String) -> Void) {
         var last = MonotonicTime.now()
         while !isDone.load(ordering: .acquiring) {
             _ = wakeUp.wait(atMost: Self.interval)
@@ -56,10 +57,18 @@ final class Watchdog: Sendable {
                 return step.deadlineNanos < now.nanos ? step.name : nil
             }
             if let late {
-                log.error("slot \(slot): \(late) takes too long, the process ends itself (exit \(Self.exitCode))")
-                expire()
+                let reason = "slot \(slot): \(late) takes too long, the process ends itself (exit \(Self.exitCode))"
+                log.error(reason)
+                expire(reason)
                 return
             }
         }
+    }
+
+    /// Says why once more, on standard error itself: a log that is silent, or that writes later, would keep it.
+    private static func end(_ reason: String) {
+        let line = Array("hush: \(reason)\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+        _exit(exitCode)
     }
 }
