@@ -6,7 +6,8 @@ struct Benchmarks {
     /// One line a verb.
     static let verbs: [(name: String, run: @Sendable (Arguments) throws -> Int32)] = [
         ("copy", { try CopyProcess.run($0) }),
-        ("copy-loop", { try CopyLoopBenchmark.run($0) }),
+        ("planner", { try PlannerBenchmark.run($0) }),
+        ("planner-task", { try PlannerTaskBenchmark.run($0) }),
         ("apns", { try APNsClientBenchmark.run($0) }),
         ("apns-server", { try APNsClientBenchmark.serve($0) }),
     ]

@@ -12,9 +12,9 @@ import Testing
             notBefore: Timestamp(millis: -1), mode: .auto, urgent: true, app: "chat",
             planned: PlanOrder(at: Timestamp(millis: 900), offset: 7)))
 
-    static func bytes(_ mark: Mark, life: Duration = .milliseconds(255)) -> [UInt8] {
+    static func bytes(_ mark: Mark, lifeMillis: Int64 = 255) -> [UInt8] {
         var writer = RowWriter()
-        PlannerRows.write(mark, life: life, &writer)
+        PlannerRows.write(mark, lifeMillis: lifeMillis, &writer)
         return writer.bytes
     }
 
@@ -112,10 +112,10 @@ import Testing
         let names: [Bytes] = ["a", "ab", "", Bytes(String(repeating: "a", count: 200)), "\u{1}a"]
         for left in names {
             for right in names where left != right {
-                var (first, second): ([UInt8], [UInt8]) = ([], [])
+                var (first, second) = (ByteBuffer(reserving: 0), ByteBuffer(reserving: 0))
                 PlannerRows.appendMarkPrefix(left, to: &first)
                 PlannerRows.appendMarkPrefix(right, to: &second)
-                #expect(!(second + Array("id".utf8)).starts(with: first))
+                #expect(!(second.bytes + Array("id".utf8)).starts(with: first.bytes))
             }
         }
     }

@@ -10,7 +10,7 @@ import Testing
         var store: PlannerStore?
 
         func restored(_ context: TaskContext) {
-            store = PlannerStore(context, markLife: Planner().markLife, cachedRecipientsMax: 4)
+            store = PlannerStore(context, markLifeMillis: Planner().markLifeMillis, cachedRecipientsMax: 4)
         }
         func process(_ record: InputRecord, _ context: TaskContext) {}
         func prepareCommit(_ context: TaskContext) {}

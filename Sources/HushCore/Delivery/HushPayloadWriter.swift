@@ -24,7 +24,7 @@ public struct HushPayloadWriter: Sendable {
     }
 
     public var isEmpty: Bool { opCount == 0 }
-    public var count: Int { json.bytes.count + Self.tail }
+    public var count: Int { json.count + Self.tail }
 
     /// Adds a create; false, and nothing added, where it does not fit.
     public mutating func create(
@@ -81,10 +81,10 @@ public struct HushPayloadWriter: Sendable {
     }
 
     private mutating func append(_ write: (inout JSONWriter) -> Void) -> Bool {
-        let start = json.bytes.count
+        let start = json.count
         if opCount > 0 { json.byte(UInt8(ascii: ",")) }
         write(&json)
-        if json.bytes.count + Self.tail > bytesMax {
+        if json.count + Self.tail > bytesMax {
             json.truncate(to: start)
             return false
         }

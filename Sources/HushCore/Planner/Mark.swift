@@ -88,7 +88,7 @@ extension Intent {
     /// Tells apart what two intents of one id and revision ask for, by the fields as given: `created` and whatever was
     /// left to a default do not count, so a producer that sends again makes no conflict.
     func digest(_ content: Content) -> UInt64 {
-        var hash = FNV1a()
+        var hash = Fingerprint()
         hash.update(content.json.raw)
         switch expiry {
         case nil: hash.update(0)

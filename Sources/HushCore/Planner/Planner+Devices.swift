@@ -49,7 +49,7 @@ extension Planner {
     ) throws(State.Failure) {
         var line = PlanLine(decision: .unregistered, recipient: loss.recipient, cause: arrival.position)
         var recipient = try state.recipient(loss.recipient)
-        let horizon = arrival.now - markLife
+        let horizon = arrival.now.subtracting(millis: markLifeMillis)
         // The deliverer may not know by which device id its owner calls an address, so the address leads.
         let index =
             if let address = loss.address { recipient.index(of: address) } else {

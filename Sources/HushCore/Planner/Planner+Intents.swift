@@ -9,7 +9,7 @@ extension Planner {
         }
         // A sender's clock that runs ahead must not lengthen a life beyond the window.
         let created = min(intent.created ?? arrival.origin.at, arrival.now)
-        if created < arrival.now - policy.dedupeWindow { return drop(.stale) }
+        if created < arrival.now.subtracting(millis: dedupeWindowMillis) { return drop(.stale) }
         let known = try mark(intent.id, of: intent.recipient, arrival, &state)
         var mark = known ?? Mark(touched: arrival.now)
         let digest = intent.digest(content)
@@ -45,7 +45,7 @@ extension Planner {
         _ intent: Intent, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
         let created = intent.created ?? arrival.origin.at
-        if created < arrival.now - policy.dedupeWindow {
+        if created < arrival.now.subtracting(millis: dedupeWindowMillis) {
             return effects.line(intent.line(.stale, intent.revision, arrival))
         }
         let through = intent.revision ?? Standing.everyRevision
@@ -63,9 +63,9 @@ extension Planner {
     }
 
     private func expiry(of intent: Intent, created: Timestamp) -> Timestamp {
-        let latest = created + policy.lifeMax
+        let latest = created.adding(millis: lifeMaxMillis)
         switch intent.expiry {
-        case nil: return created + policy.lifeDefault
+        case nil: return created.adding(millis: lifeDefaultMillis)
         case .at(let time): return min(time, latest)
         case .after(let life): return min(created + life, latest)
         }

@@ -27,10 +27,20 @@ public struct Arrival: Hashable, Sendable {
 /// Every record of intents, reads and devices, and every hello, gets exactly one plan line for each id it names; an id
 /// that it evicts gets one too.
 public struct Planner: Hashable, Sendable {
-    public var policy: Policy
+    public var policy: Policy { didSet { self = Planner(policy: policy) } }
+    // In milliseconds, for a `Duration` is 128 bits wide and a record asks for them several times.
+    let dedupeWindowMillis: Int64
+    let lifeDefaultMillis: Int64
+    let lifeMaxMillis: Int64
+    /// How long a mark is remembered after its last change; nothing may drop one earlier.
+    public let markLifeMillis: Int64
 
     public init(policy: Policy = Policy()) {
         self.policy = policy
+        dedupeWindowMillis = policy.dedupeWindow.wholeMillis
+        lifeDefaultMillis = policy.lifeDefault.wholeMillis
+        lifeMaxMillis = policy.lifeMax.wholeMillis
+        markLifeMillis = (policy.dedupeWindow + policy.dedupeGrace).wholeMillis
     }
 
     /// Takes one record in: changes the state, and appends to the effects.
@@ -53,15 +63,14 @@ public struct Planner: Hashable, Sendable {
         }
     }
 
-    /// How long a mark is remembered after its last change; nothing may drop one earlier.
-    public var markLife: Duration { policy.dedupeWindow + policy.dedupeGrace }
-
     /// The mark that still counts: one past its life is as good as gone, whether or not the store has dropped it yet,
     /// so that a replay decides the same.
     func mark<State: PlannerState>(
         _ id: Bytes, of recipient: Bytes, _ arrival: Arrival, _ state: inout State
     ) throws(State.Failure) -> Mark? {
-        guard let mark = try state.mark(id, of: recipient), mark.touched >= arrival.now - markLife else { return nil }
+        guard let mark = try state.mark(id, of: recipient),
+            mark.touched >= arrival.now.subtracting(millis: markLifeMillis)
+        else { return nil }
         return mark
     }
 }

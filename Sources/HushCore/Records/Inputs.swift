@@ -4,7 +4,12 @@ public enum Mode: UInt8, Hashable, Sendable, CaseIterable {
     case visible
     case auto
 
-    public var name: Bytes {
+    public var name: Bytes { Self.names[Int(rawValue)] }
+
+    // Made once: a literal would be copied into a new array at each use.
+    private static let names = allCases.map(\.spelling)
+
+    private var spelling: Bytes {
         switch self {
         case .silent: "silent"
         case .visible: "visible"

@@ -5,7 +5,12 @@ public enum PlanDecision: UInt8, Hashable, Sendable, CaseIterable {
     case hello, rekeyed, dead
 
     /// The name in the ledger.
-    public var name: Bytes {
+    public var name: Bytes { Self.names[Int(rawValue)] }
+
+    // Made once: a literal would be copied into a new array at each use.
+    private static let names = allCases.map(\.spelling)
+
+    private var spelling: Bytes {
         switch self {
         case .planned: "planned"
         case .updated: "updated"
@@ -71,7 +76,12 @@ public enum DeliveryOutcome: UInt8, Hashable, Sendable, CaseIterable {
     case held, retry, unknown
 
     /// The name in the ledger.
-    public var name: Bytes {
+    public var name: Bytes { Self.names[Int(rawValue)] }
+
+    // Made once: a literal would be copied into a new array at each use.
+    private static let names = allCases.map(\.spelling)
+
+    private var spelling: Bytes {
         switch self {
         case .accepted: "accepted"
         case .confirmed: "confirmed"

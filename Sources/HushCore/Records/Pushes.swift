@@ -4,7 +4,12 @@ public enum OpKind: UInt8, Hashable, Sendable, CaseIterable {
     case delete
     case bind
 
-    public var name: Bytes {
+    public var name: Bytes { Self.names[Int(rawValue)] }
+
+    // Made once: a literal would be copied into a new array at each use.
+    private static let names = allCases.map(\.spelling)
+
+    private var spelling: Bytes {
         switch self {
         case .create: "create"
         case .delete: "delete"

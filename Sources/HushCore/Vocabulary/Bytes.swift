@@ -33,6 +33,17 @@ public struct Bytes: Hashable, Sendable {
 }
 
 extension Bytes {
+    @inlinable
+    public static func == (left: Bytes, right: Bytes) -> Bool {
+        left.raw.withUnsafeBytes { left in right.raw.withUnsafeBytes { left.isEqual(to: $0) } }
+    }
+
+    /// Whether memory that belongs to somebody else holds the same bytes.
+    @inlinable
+    public func isEqual(to other: UnsafeRawBufferPointer) -> Bool {
+        raw.withUnsafeBytes { $0.isEqual(to: other) }
+    }
+
     /// All bytes at once: an array would feed them to the hasher one by one.
     @inlinable
     public func hash(into hasher: inout Hasher) {

@@ -3,46 +3,51 @@
 /// Strings leave in raw UTF-8 with the shortest escapes, so the bytes are the same on every machine. Make one, use it
 /// for many records with `removeAll`, and no record allocates.
 public struct JSONWriter: Sendable {
-    public private(set) var bytes: [UInt8] = []
+    private var buffer: ByteBuffer
 
-    @inlinable
     public init(reserving capacity: Int = 512) {
-        reserve(capacity)
+        buffer = ByteBuffer(reserving: capacity)
     }
 
-    public mutating func reserve(_ capacity: Int) {
-        bytes.reserveCapacity(capacity)
+    /// What was written, copied.
+    public var bytes: [UInt8] { buffer.bytes }
+    /// How many bytes were written.
+    public var count: Int { buffer.count }
+
+    /// Shows what was written, without a copy.
+    public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        buffer.withUnsafeBytes(body)
     }
 
     public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        buffer.removeAll()
     }
 
     /// Takes back what was written beyond `count` bytes.
     public mutating func truncate(to count: Int) {
-        bytes.removeSubrange(count...)
+        buffer.truncate(to: count)
     }
 
     /// Text that is JSON already, such as `{"v":1,"id":`.
     public mutating func raw(_ text: StaticString) {
-        text.withUTF8Buffer { bytes.append(contentsOf: $0) }
+        text.withUTF8Buffer { buffer.append(UnsafeRawBufferPointer($0)) }
     }
 
     /// Bytes that are JSON already.
     public mutating func raw(_ json: [UInt8]) {
-        bytes.append(contentsOf: json)
+        buffer.append(json)
     }
 
     public mutating func raw(_ json: ArraySlice<UInt8>) {
-        bytes.append(contentsOf: json)
+        json.withUnsafeBytes { buffer.append($0) }
     }
 
-    public mutating func raw(_ json: UnsafeBufferPointer<UInt8>) {
-        bytes.append(contentsOf: json)
+    public mutating func raw(_ json: UnsafeRawBufferPointer) {
+        buffer.append(json)
     }
 
     public mutating func byte(_ byte: UInt8) {
-        bytes.append(byte)
+        buffer.append(byte)
     }
 
     /// A JSON string, quoted and escaped; the text must be valid UTF-8, which its reader has checked.
@@ -52,13 +57,13 @@ public struct JSONWriter: Sendable {
 
     /// The same from memory that belongs to somebody else.
     public mutating func string(_ text: UnsafeRawBufferPointer) {
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
         if Self.hasEscape(text) {
             for byte in text { escape(byte) }
         } else {
-            bytes.append(contentsOf: text)
+            buffer.append(text)
         }
-        bytes.append(UInt8(ascii: "\""))
+        buffer.append(UInt8(ascii: "\""))
     }
 
     @inlinable
@@ -69,19 +74,19 @@ public struct JSONWriter: Sendable {
     @usableFromInline
     mutating func digits(isNegative: Bool, _ magnitude: UInt64) {
         // The longest number, 2^64 - 1, has 20 digits.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { buffer in
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 21) { digits in
             var rest = magnitude
-            var start = buffer.count
+            var start = digits.count
             repeat {
                 start -= 1
-                buffer[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                digits[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
             } while rest > 0
             if isNegative {
                 start -= 1
-                buffer[start] = UInt8(ascii: "-")
+                digits[start] = UInt8(ascii: "-")
             }
-            bytes.append(contentsOf: UnsafeMutableBufferPointer(rebasing: buffer[start...]))
+            buffer.append(UnsafeRawBufferPointer(UnsafeMutableBufferPointer(rebasing: digits[start...])))
         }
     }
 
@@ -122,8 +127,8 @@ public struct JSONWriter: Sendable {
         case 0x0d: raw("\\r")
         case 0..<0x20:
             raw("\\u00")
-            bytes.append(contentsOf: Hex.encode(CollectionOfOne(byte)))
-        default: bytes.append(byte)
+            buffer.append(Hex.encode(CollectionOfOne(byte)))
+        default: buffer.append(byte)
         }
     }
 }

@@ -38,25 +38,25 @@ extension JSONWriter {
         // Made in one piece, for each record that is written has a time or two.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { text in
             Self.template.withUTF8Buffer { _ = text.update(fromContentsOf: $0) }
-            Self.put(date.year, 4, in: text, at: 1)
-            Self.put(date.month, 2, in: text, at: 6)
-            Self.put(date.day, 2, in: text, at: 9)
-            Self.put(inDay / 3_600_000, 2, in: text, at: 12)
-            Self.put(inDay / 60_000 % 60, 2, in: text, at: 15)
-            Self.put(inDay / 1000 % 60, 2, in: text, at: 18)
-            Self.put(inDay % 1000, 3, in: text, at: 21)
-            raw(UnsafeBufferPointer(text))
+            Self.put(date.year / 100, in: text, at: 1)
+            Self.put(date.year % 100, in: text, at: 3)
+            Self.put(date.month, in: text, at: 6)
+            Self.put(date.day, in: text, at: 9)
+            Self.put(inDay / 3_600_000, in: text, at: 12)
+            Self.put(inDay / 60_000 % 60, in: text, at: 15)
+            Self.put(inDay / 1000 % 60, in: text, at: 18)
+            Self.put(inDay % 1000 / 10, in: text, at: 21)
+            text[23] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: inDay % 10)
+            raw(UnsafeRawBufferPointer(text))
         }
     }
 
     private static let template: StaticString = "\"0000-00-00T00:00:00.000Z\""
 
-    private static func put(_ number: Int, _ count: Int, in text: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
-        var rest = number
-        for index in stride(from: start + count - 1, through: start, by: -1) {
-            text[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
-            rest /= 10
-        }
+    /// Two digits.
+    private static func put(_ number: Int, in text: UnsafeMutableBufferPointer<UInt8>, at start: Int) {
+        text[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number / 10)
+        text[start + 1] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10)
     }
 }
 

@@ -23,16 +23,22 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     /// Saturates at both ends, for a phone's clock may claim any year.
     @inlinable
-    public static func + (left: Timestamp, right: Duration) -> Timestamp {
-        let (sum, overflow) = left.millis.addingReportingOverflow(right.wholeMillis)
-        return Timestamp(millis: overflow ? (right.wholeMillis > 0 ? .max : .min) : sum)
+    public func adding(millis more: Int64) -> Timestamp {
+        let (sum, overflow) = millis.addingReportingOverflow(more)
+        return Timestamp(millis: overflow ? (more > 0 ? .max : .min) : sum)
     }
 
     @inlinable
-    public static func - (left: Timestamp, right: Duration) -> Timestamp {
-        let (difference, overflow) = left.millis.subtractingReportingOverflow(right.wholeMillis)
-        return Timestamp(millis: overflow ? (right.wholeMillis > 0 ? .min : .max) : difference)
+    public func subtracting(millis less: Int64) -> Timestamp {
+        let (difference, overflow) = millis.subtractingReportingOverflow(less)
+        return Timestamp(millis: overflow ? (less > 0 ? .min : .max) : difference)
     }
+
+    @inlinable
+    public static func + (left: Timestamp, right: Duration) -> Timestamp { left.adding(millis: right.wholeMillis) }
+
+    @inlinable
+    public static func - (left: Timestamp, right: Duration) -> Timestamp { left.subtracting(millis: right.wholeMillis) }
 
     /// The time from `right` to `left`.
     @inlinable

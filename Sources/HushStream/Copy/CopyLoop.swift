@@ -2,7 +2,7 @@ import CLinux
 import CRdKafka
 import Glibc
 
-/// The least that can be done with librdkafka: read one record, write some of given sizes, in transactions.
+/// The least that can be done with librdkafka: read one record, write some of given bytes, in transactions.
 ///
 /// What the planner costs is measured beside it. No state, no tasks, no checks beyond those of correctness.
 package enum CopyLoop {
@@ -15,10 +15,11 @@ package enum CopyLoop {
 
     /// Copies what is in `input` once, from its beginning to its end as it is now.
     ///
-    /// Each record read is written once for each of `sizes`, to its own partition, under its own key.
+    /// For each record read one is written from each list of `values`, which are gone through again and again, to the
+    /// record's own partition, under its own key.
     package static func run(
-        kafka: KafkaConfiguration, name: String, input: String, output: String, partitions: Int32, sizes: [Int],
-        recordsPerTransaction: Int, limit: Duration = .seconds(120)
+        kafka: KafkaConfiguration, name: String, input: String, output: String, partitions: Int32,
+        values: [[[UInt8]]], recordsPerTransaction: Int, limit: Duration = .seconds(120)
     ) throws(StreamFault) -> Result {
         let events = ClientEvents(name: name, log: .silent)
         let consumer = try Consumer(kafka, name: name, events: events) { (settings) throws(StreamFault) in
@@ -37,9 +38,6 @@ package enum CopyLoop {
         try consumer.assign(assignment)
 
         var loop = Loop(input: input, positions: Array(repeating: -1, count: Int(partitions)))
-        let payload = UnsafeMutableRawBufferPointer.allocate(byteCount: sizes.max() ?? 0, alignment: 1)
-        defer { payload.deallocate() }
-        payload.initializeMemory(as: UInt8.self, repeating: 0x61)
         let deadline = ContinuousClock.now + limit
         let before = cpuMicros()
         while loop.ended.count < Int(partitions) {
@@ -47,7 +45,7 @@ package enum CopyLoop {
                 throw StreamFault("copying \(input)", RD_KAFKA_RESP_ERR__TIMED_OUT)
             }
             try producer.begin()
-            try loop.fill(consumer, producer, UnsafeRawBufferPointer(payload), sizes, recordsPerTransaction)
+            try loop.fill(consumer, producer, values, recordsPerTransaction)
             try producer.flush(timeoutMillis: 30_000)
             if let fault = producer.deliveries.firstFault { throw fault }
             let offsets = TopicPartitionList()
@@ -74,8 +72,7 @@ package enum CopyLoop {
 
         /// One transaction's worth of records, fewer where nothing more comes.
         mutating func fill(
-            _ consumer: borrowing Consumer, _ producer: borrowing Producer, _ payload: UnsafeRawBufferPointer,
-            _ sizes: [Int], _ count: Int
+            _ consumer: borrowing Consumer, _ producer: borrowing Producer, _ values: [[[UInt8]]], _ count: Int
         ) throws(StreamFault) {
             var taken = 0
             while taken < count, ended.count < positions.count {
@@ -92,12 +89,9 @@ package enum CopyLoop {
                 let key = message.pointee.key.map {
                     UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len)
                 }
-                for size in sizes {
-                    let value = UnsafeRawBufferPointer(rebasing: payload[..<size])
-                    var code = producer.produce(0, partition: partition, key: key, value: value, tag: 0)
-                    while code == RD_KAFKA_RESP_ERR__QUEUE_FULL {
-                        producer.poll(timeoutMillis: 10)
-                        code = producer.produce(0, partition: partition, key: key, value: value, tag: 0)
+                for samples in values where !samples.isEmpty {
+                    let code = samples[inputs % samples.count].withUnsafeBytes { value in
+                        Self.produce(producer, partition, key, value)
                     }
                     if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("produce", code) }
                 }
@@ -106,6 +100,18 @@ package enum CopyLoop {
                 inputs += 1
                 if taken & 255 == 0 { producer.poll() }
             }
+        }
+
+        private static func produce(
+            _ producer: borrowing Producer, _ partition: Int32, _ key: UnsafeRawBufferPointer?,
+            _ value: UnsafeRawBufferPointer
+        ) -> rd_kafka_resp_err_t {
+            var code = producer.produce(0, partition: partition, key: key, value: value, tag: 0)
+            while code == RD_KAFKA_RESP_ERR__QUEUE_FULL {
+                producer.poll(timeoutMillis: 10)
+                code = producer.produce(0, partition: partition, key: key, value: value, tag: 0)
+            }
+            return code
         }
     }
 

@@ -109,6 +109,10 @@ public final class StateHome: Sendable {
         rocksdb_options_set_write_buffer_size(options, 32 << 20)
         rocksdb_options_set_max_write_buffer_number(options, 2)
         rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
+        // One thread writes, and most reads are of keys that are not there: the memtable's filter knows without a search.
+        rocksdb_options_set_allow_concurrent_memtable_write(options, 0)
+        rocksdb_options_set_memtable_prefix_bloom_size_ratio(options, 0.02)
+        rocksdb_options_set_memtable_whole_key_filtering(options, 1)
         let blocks = rocksdb_block_based_options_create()
         rocksdb_block_based_options_set_block_cache(blocks, OpaquePointer(bitPattern: cache))
         rocksdb_block_based_options_set_cache_index_and_filter_blocks(blocks, 1)

@@ -20,11 +20,19 @@ enum ContentField: Int, CaseIterable {
 ///
 /// Of repeated fields the last counts; inside the objects that are passed on as given, repeated members stay.
 struct ContentWriter {
-    private var values: [JSONValue?] = Array(repeating: nil, count: ContentField.allCases.count)
-    private var json = JSONWriter(reserving: 1024)
+    /// By `ContentField.rawValue`.
+    private var values = InlineArray<12, JSONValue?>(repeating: nil)
+    private var json = JSONWriter(reserving: 4096)
+    /// `"name":` of each field.
+    private let names = Content.fields.map { name in
+        var json = JSONWriter(reserving: 32)
+        json.string(name)
+        json.byte(UInt8(ascii: ":"))
+        return json.bytes
+    }
 
     mutating func removeAll() {
-        for index in values.indices { values[index] = nil }
+        values = InlineArray(repeating: nil)
     }
 
     /// Takes a field, its type checked; null takes it back.
@@ -48,25 +56,25 @@ struct ContentWriter {
         json.removeAll()
         json.byte(UInt8(ascii: "{"))
         var alertBytes = 0
-        for (field, value) in zip(ContentField.allCases, values) {
-            guard let value else { continue }
-            if json.bytes.count > 1 { json.byte(UInt8(ascii: ",")) }
-            json.string(Content.fields[field.rawValue])
-            json.byte(UInt8(ascii: ":"))
-            let start = json.bytes.count
+        for field in values.indices {
+            guard let value = values[field] else { continue }
+            if json.count > 1 { json.byte(UInt8(ascii: ",")) }
+            json.raw(names[field])
+            let start = json.count
             json.value(value)
-            if field.rawValue <= ContentField.thread.rawValue { alertBytes += json.bytes.count - start }
+            if field <= ContentField.thread.rawValue { alertBytes += json.count - start }
         }
         json.byte(UInt8(ascii: "}"))
-        let end = json.bytes.count
+        let end = json.count
         json.string(id)
         // An alert carries what iOS shows a second time, in `aps`.
-        let size = json.bytes.count + (mode == .silent ? 0 : alertBytes)
+        let size = json.count + (mode == .silent ? 0 : alertBytes)
         guard size <= Content.bytesMax else {
             throw DeadReason(
                 .tooLarge, "content and id take \(size) bytes of a payload, which has room for \(Content.bytesMax)")
         }
-        return Content(json: Bytes(json.bytes[..<end]))
+        json.truncate(to: end)
+        return Content(json: Bytes(json.bytes))
     }
 
     private static func check(_ field: ContentField, _ value: JSONValue) throws(DeadReason) {

@@ -1,3 +1,5 @@
+import HushCore
+
 /// Finds which of a fixed set of names a piece of text is, without making a string of it.
 ///
 /// - Complexity: one hash of length, first and last byte, and as a rule one comparison.
@@ -24,7 +26,7 @@ struct FieldTable<Field: CaseIterable & RawRepresentable> where Field.RawValue =
         var slot = firstSlot(name)
         while slots[slot] != 0 {
             let index = Int(slots[slot]) - 1
-            if names[index].count == name.count, name.elementsEqual(names[index]) { return fields[index] }
+            if names[index].withUnsafeBytes({ $0.isEqual(to: name) }) { return fields[index] }
             slot = (slot + 1) % slotCount
         }
         return nil

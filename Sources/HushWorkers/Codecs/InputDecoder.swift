@@ -66,7 +66,7 @@ public final class InputDecoder {
         case .fanout:
             throw DeadReason(.audienceUnsupported, "audiences are not planned by this version")
         }
-        let isKeyed = message.key.map { $0.elementsEqual(event.recipient.raw) } ?? false
+        let isKeyed = message.key.map(event.recipient.isEqual) ?? false
         return DecodedInput(event: event, isKeyedByRecipient: isKeyed)
     }
 

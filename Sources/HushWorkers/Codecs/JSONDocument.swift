@@ -1,4 +1,5 @@
 internal import CSimdjson
+import HushCore
 
 /// Why bytes are no document.
 public enum JSONFault: Error, Hashable, Sendable {
@@ -114,7 +115,7 @@ public struct JSONValue {
     /// Whether a member has that name.
     public func isNamed(_ name: StaticString) -> Bool {
         let key = key
-        return name.withUTF8Buffer { $0.count == key.count && key.elementsEqual($0) }
+        return name.withUTF8Buffer { key.isEqual(to: UnsafeRawBufferPointer($0)) }
     }
 
     public struct Children: Sequence, IteratorProtocol {

@@ -90,7 +90,7 @@ extension JSONValue {
         _ field: StaticString, _ name: KeyPath<Choice, Bytes>
     ) throws(DeadReason) -> Choice {
         if case .string = kind {
-            for choice in Choice.allCases where text.elementsEqual(choice[keyPath: name].raw) { return choice }
+            for choice in Choice.allCases where choice[keyPath: name].isEqual(to: text) { return choice }
         }
         let names = Choice.allCases.map { $0[keyPath: name].text }.joined(separator: ", ")
         throw wrong(field, "must be one of \(names)")

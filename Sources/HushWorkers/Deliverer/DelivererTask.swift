@@ -310,7 +310,9 @@ public final class DelivererTask: PartitionTask {
             context.delete(DelivererConfiguration.rowsTable, entry.stateKey)
         } else {
             AddressRows.write(entry.state.row, &writer)
-            context.put(DelivererConfiguration.rowsTable, entry.stateKey, writer.bytes)
+            entry.stateKey.withUnsafeBytes { key in
+                writer.withUnsafeBytes { context.put(DelivererConfiguration.rowsTable, key, $0) }
+            }
         }
     }
 
@@ -338,7 +340,7 @@ public final class DelivererTask: PartitionTask {
         json.removeAll()
         DeviceRecordWriter.write(loss, into: &json)
         loss.recipient.raw.withUnsafeBytes { key in
-            json.bytes.withUnsafeBytes { context.send(Output.devices.rawValue, key: key, value: $0) }
+            json.withUnsafeBytes { context.send(Output.devices.rawValue, key: key, value: $0) }
         }
     }
 

@@ -4,7 +4,7 @@ extension LedgerBook {
     /// Writes a deliver line and shows its bytes; its key is the recipient. `final` is true where its ops have no
     /// further line.
     public func write(_ line: DeliveryLine, at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
-        begin(at: now)
+        var json = begin(at: now)
         json.member("outcome", line.outcome.name)
         json.member("final", line.isFinal)
         json.member("device", line.device)
@@ -28,6 +28,6 @@ extension LedgerBook {
             json.member("cause", part.cause)
             json.byte(UInt8(ascii: "}"))
         }
-        end(send)
+        end(&json, send)
     }
 }

@@ -28,13 +28,16 @@ public final class LedgerBook {
     }
 
     public private(set) var state: LedgerState
-    private let task: Bytes
     private let stage: Stage
     private let config: Bytes
     private let build: Bytes
     private let digest = SHA256Digest()
-    /// The line under way, between `begin` and `end`.
-    var json = JSONWriter(reserving: 1024)
+    /// What every line begins with.
+    private let head: [UInt8]
+    /// The time and the stage as the lines of one millisecond have them.
+    private var moment: (at: Timestamp, json: [UInt8])
+    /// The buffer of the lines, lent out between `begin` and `end`.
+    private var lent = JSONWriter(reserving: 4096)
     private var runs: [Run] = []
     /// Topic by topic, the offset behind the last record taken.
     private var ends: [(topic: Topic, offset: Int64)] = []
@@ -43,11 +46,16 @@ public final class LedgerBook {
     /// `task` is such as `plan-3`, and the key of the order lines; `config` a digest of the settings that decisions
     /// depend on.
     public init(task: Bytes, stage: Stage, config: Bytes, build: Bytes, state: LedgerState = LedgerState()) {
-        self.task = task
         self.stage = stage
         self.config = config
         self.build = build
         self.state = state
+        var json = JSONWriter(reserving: 64)
+        json.raw("{\"v\":1,\"task\":")
+        json.string(task)
+        json.raw(",\"n\":")
+        head = json.bytes
+        moment = (.distantPast, Self.json(of: .distantPast, stage))
     }
 
     /// Goes back to what was committed: after a restart, and after an abort.
@@ -81,7 +89,7 @@ public final class LedgerBook {
 
     /// Writes a plan line and shows its bytes; its key is the recipient.
     public func write(_ line: PlanLine, at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
-        begin(at: now)
+        var json = begin(at: now)
         json.member("decision", line.decision.name)
         json.member("id", line.id)
         if !line.recipient.isEmpty { json.member("recipient", line.recipient) }
@@ -101,13 +109,13 @@ public final class LedgerBook {
             }
         }
         json.member("cause", line.cause)
-        end(send)
+        end(&json, send)
     }
 
     /// Writes the order line that ends a part, and shows its bytes; its key is the task. The state is then what is to be
     /// committed.
     public func writeOrder(at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
-        begin(at: now)
+        var json = begin(at: now)
         json.member("order")
         json.array(runs) { json, run in
             json.raw("[\"")
@@ -127,7 +135,7 @@ public final class LedgerBook {
         json.member("config", config)
         json.member("build", build)
         json.member("previous", Bytes(Hex.encode(state.previous)))
-        digest.update(json.bytes)
+        json.withUnsafeBytes { digest.update($0) }
         state.previous = digest.finish()
         json.member("digest", Bytes(Hex.encode(state.previous)))
         json.byte(UInt8(ascii: "}"))
@@ -135,31 +143,39 @@ public final class LedgerBook {
         lineCount = 0
         runs.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
-        json.bytes.withUnsafeBytes(send)
+        json.withUnsafeBytes(send)
+        swap(&json, &lent)
     }
 
     /// Begins a line with what all lines have.
-    func begin(at now: Timestamp) {
+    func begin(at now: Timestamp) -> JSONWriter {
+        var json = JSONWriter(reserving: 0)
+        swap(&json, &lent)
         json.removeAll()
-        json.raw("{\"v\":1,\"task\":")
-        json.string(task)
-        json.member("n", state.next)
-        json.member("at", now)
-        json.raw(stage == .plan ? ",\"stage\":\"plan\"" : ",\"stage\":\"deliver\"")
+        json.raw(head)
+        json.integer(state.next)
+        if moment.at != now { moment = (now, Self.json(of: now, stage)) }
+        json.raw(moment.json)
+        return json
     }
 
     /// Ends a line, and shows its bytes.
-    func end(_ send: (UnsafeRawBufferPointer) -> Void) {
-        json.byte(UInt8(ascii: "}"))
+    func end(_ json: inout JSONWriter, _ send: (UnsafeRawBufferPointer) -> Void) {
+        // What stands between two lines in the digest comes with the line.
+        json.raw("}\n")
         state.next += 1
         lineCount += 1
-        json.bytes.withUnsafeBytes { bytes in
+        json.withUnsafeBytes { bytes in
             digest.update(bytes)
-            digest.update(Self.lineEnd)
-            send(bytes)
+            send(UnsafeRawBufferPointer(rebasing: bytes.dropLast()))
         }
+        swap(&json, &lent)
     }
 
-    /// What stands between two lines in the digest.
-    private static let lineEnd = [UInt8(ascii: "\n")]
+    private static func json(of now: Timestamp, _ stage: Stage) -> [UInt8] {
+        var json = JSONWriter(reserving: 64)
+        json.member("at", now)
+        json.raw(stage == .plan ? ",\"stage\":\"plan\"" : ",\"stage\":\"deliver\"")
+        return json.bytes
+    }
 }

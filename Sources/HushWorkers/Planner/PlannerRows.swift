@@ -12,19 +12,19 @@ enum PlannerRows {
     static let dropTimeBytes = 8
 
     /// What the keys of a recipient's marks begin with.
-    static func appendMarkPrefix(_ recipient: Bytes, to key: inout [UInt8]) {
+    static func appendMarkPrefix(_ recipient: Bytes, to key: inout ByteBuffer) {
         var count = recipient.count
         while count >= 0x80 {
             key.append(UInt8(count & 0x7f) | 0x80)
             count >>= 7
         }
         key.append(UInt8(count))
-        key.append(contentsOf: recipient.raw)
+        key.append(recipient.raw)
     }
 
-    static func write(_ mark: Mark, life: Duration, _ writer: inout RowWriter) {
+    static func write(_ mark: Mark, lifeMillis: Int64, _ writer: inout RowWriter) {
         // A mark counts through its last millisecond.
-        writer.begin(format: markFormat, dropping: mark.touched + life + .milliseconds(1))
+        writer.begin(format: markFormat, dropping: mark.touched.adding(millis: lifeMillis).adding(millis: 1))
         writer.integer(mark.standing.created)
         writer.integer(mark.standing.deleted)
         writer.natural(mark.digest)

@@ -21,17 +21,17 @@ struct PlannerStore: PlannerState {
 
     /// How much longer the store keeps a mark than the rules count it, so that the rules alone decide: the store's time
     /// does not go back when a transaction aborts, the planner's does.
-    static let markSlack = Duration.seconds(3600)
+    static let markSlackMillis: Int64 = 3_600_000
 
     private let context: TaskContext
-    private let markLife: Duration
+    private let markLifeMillis: Int64
     private var cache: RecipientCache
-    private var key: [UInt8] = []
+    private var key = ByteBuffer(reserving: 256)
     private var writer = RowWriter()
 
-    init(_ context: TaskContext, markLife: Duration, cachedRecipientsMax: Int) {
+    init(_ context: TaskContext, markLifeMillis: Int64, cachedRecipientsMax: Int) {
         self.context = context
-        self.markLife = markLife + Self.markSlack
+        self.markLifeMillis = markLifeMillis + Self.markSlackMillis
         cache = RecipientCache(countMax: cachedRecipientsMax)
     }
 
@@ -42,9 +42,9 @@ struct PlannerStore: PlannerState {
 
     mutating func setMark(_ mark: Mark, _ id: Bytes, of recipient: Bytes) {
         setMarkKey(id, of: recipient)
-        PlannerRows.write(mark, life: markLife, &writer)
-        context.put(Self.marksTable, key, writer.bytes)
-        cache.entry(recipient).follow(mark, id)
+        PlannerRows.write(mark, lifeMillis: markLifeMillis, &writer)
+        put(Self.marksTable)
+        cache.entry(recipient).live?.follow(mark, id)
     }
 
     mutating func recipient(_ name: Bytes) throws(TaskFailure) -> Recipient {
@@ -61,21 +61,19 @@ struct PlannerStore: PlannerState {
     mutating func setRecipient(_ recipient: Recipient, _ name: Bytes) {
         setRecipientKey(name)
         if recipient == Recipient() {
-            context.delete(Self.rowsTable, key)
+            key.withUnsafeBytes { context.delete(Self.rowsTable, $0) }
         } else {
             PlannerRows.write(recipient, &writer)
-            context.put(Self.rowsTable, key, writer.bytes)
+            put(Self.rowsTable)
         }
         cache.entry(name).recipient = recipient
     }
 
     mutating func live(of recipient: Bytes, at now: Timestamp) throws(TaskFailure) -> [LiveEntry] {
         let entry = cache.entry(recipient)
-        if entry.live == nil { entry.live = try scanLive(recipient) }
-        if let entries = entry.live, entries.contains(where: { $0.expires <= now }) {
-            entry.live = entries.filter { $0.expires > now }
-        }
-        return entry.live ?? []
+        if entry.live == nil { entry.live = LiveList(try scanLive(recipient)) }
+        entry.live?.dropExpired(at: now)
+        return entry.live?.entries ?? []
     }
 
     /// Forgets what is cached, for the rows have gone back to what was committed.
@@ -84,11 +82,10 @@ struct PlannerStore: PlannerState {
     }
 
     private mutating func scanLive(_ recipient: Bytes) throws(TaskFailure) -> [LiveEntry] {
-        key.removeAll(keepingCapacity: true)
+        key.removeAll()
         PlannerRows.appendMarkPrefix(recipient, to: &key)
         var entries: [LiveEntry] = []
-        try key.withUnsafeBufferPointer { prefix throws(TaskFailure) in
-            let prefix = UnsafeRawBufferPointer(prefix)
+        try key.withUnsafeBytes { prefix throws(TaskFailure) in
             try context.scan(Self.marksTable, prefix: prefix) { key, value throws(TaskFailure) in
                 let id = UnsafeRawBufferPointer(rebasing: key[prefix.count...])
                 if let entry = try PlannerRows.liveEntry(id: id, value) { entries.append(entry) }
@@ -102,20 +99,22 @@ struct PlannerStore: PlannerState {
     private func read<Value>(
         _ table: Int, _ body: (UnsafeRawBufferPointer?) throws(TaskFailure) -> Value
     ) throws(TaskFailure) -> Value {
-        try key.withUnsafeBufferPointer { key throws(TaskFailure) in
-            try context.withValue(table, UnsafeRawBufferPointer(key), body)
-        }
+        try key.withUnsafeBytes { key throws(TaskFailure) in try context.withValue(table, key, body) }
+    }
+
+    private func put(_ table: Int) {
+        key.withUnsafeBytes { key in writer.withUnsafeBytes { context.put(table, key, $0) } }
     }
 
     private mutating func setMarkKey(_ id: Bytes, of recipient: Bytes) {
-        key.removeAll(keepingCapacity: true)
+        key.removeAll()
         PlannerRows.appendMarkPrefix(recipient, to: &key)
-        key.append(contentsOf: id.raw)
+        key.append(id.raw)
     }
 
     private mutating func setRecipientKey(_ name: Bytes) {
-        key.removeAll(keepingCapacity: true)
+        key.removeAll()
         key.append(UInt8(ascii: "d"))
-        key.append(contentsOf: name.raw)
+        key.append(name.raw)
     }
 }

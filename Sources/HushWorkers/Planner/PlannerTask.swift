@@ -36,7 +36,7 @@ public final class PlannerTask: PartitionTask {
     }
 
     public func restored(_ context: TaskContext) throws(TaskFailure) {
-        store = PlannerStore(context, markLife: planner.markLife, cachedRecipientsMax: cachedRecipientsMax)
+        store = PlannerStore(context, markLifeMillis: planner.markLifeMillis, cachedRecipientsMax: cachedRecipientsMax)
         committed = try TaskRow.read(context)
         book.restore(committed.ledger)
         now = committed.now
@@ -119,17 +119,27 @@ public final class PlannerTask: PartitionTask {
         defer { self.store = store }
         effects.removeAll()
         try planner.step(event, arrival, &store, &effects)
-        for push in effects.pushes {
-            if !push.repeatsPrevious {
+        send(effects.pushes, context)
+        // By index, here and below: to iterate would copy each with all its fields.
+        let lines = effects.lines
+        for index in lines.indices { write(lines[index], context) }
+    }
+
+    private func send(_ pushes: [PlannedPush], _ context: TaskContext) {
+        // Taken out of the task, so that its use is checked once.
+        var json = JSONWriter(reserving: 0)
+        swap(&json, &self.json)
+        defer { swap(&json, &self.json) }
+        for index in pushes.indices {
+            if !pushes[index].repeatsPrevious {
                 json.removeAll()
-                PushRecordWriter.write(push.record, into: &json)
+                PushRecordWriter.write(pushes[index].record, into: &json)
             }
-            push.address.key.raw.withUnsafeBytes { key in
-                json.bytes.withUnsafeBytes { context.send(Output.pushes.rawValue, key: key, value: $0) }
+            pushes[index].address.key.raw.withUnsafeBytes { key in
+                json.withUnsafeBytes { context.send(Output.pushes.rawValue, key: key, value: $0) }
             }
         }
-        tally.pushes += effects.pushes.count
-        for line in effects.lines { write(line, context) }
+        tally.pushes += pushes.count
     }
 
     /// Sends a record on to its recipient's partition, with the place it came from; once.

@@ -1,25 +1,40 @@
 import HushCore
 
+/// A recipient's live notifications in the order they were planned.
+struct LiveList {
+    private(set) var entries: [LiveEntry]
+    /// No entry expires before; so as a rule nothing need be looked at.
+    private var earliestExpiry: Timestamp
+
+    init(_ entries: [LiveEntry]) {
+        self.entries = entries
+        earliestExpiry = entries.lazy.map(\.expires).min() ?? .distantFuture
+    }
+
+    mutating func dropExpired(at now: Timestamp) {
+        if earliestExpiry > now { return }
+        self = LiveList(entries.filter { $0.expires > now })
+    }
+
+    /// Takes in a mark as it is now.
+    mutating func follow(_ mark: Mark, _ id: Bytes) {
+        // By index: to iterate would copy each entry.
+        if let index = entries.indices.last(where: { entries[$0].id == id }) { entries.remove(at: index) }
+        guard let notification = mark.live else { return }
+        let entry = LiveEntry(id: id, expires: notification.expires, planned: notification.planned)
+        // What is planned now comes last, for the task's time never goes back.
+        let place = entries.indices.last { entries[$0].planned < entry.planned }.map { $0 + 1 } ?? 0
+        entries.insert(entry, at: place)
+        earliestExpiry = min(earliestExpiry, entry.expires)
+    }
+}
+
 /// What the planner holds in memory of a recipient that was active lately: a copy of its rows, never ahead of them.
 final class CachedRecipient {
     /// Nil until it was read.
     var recipient: Recipient?
-    /// The live notifications in the order they were planned; nil until they were scanned for.
-    var live: [LiveEntry]?
-
-    /// Follows a mark that was written, where the list is known.
-    func follow(_ mark: Mark, _ id: Bytes) {
-        guard var entries = live else { return }
-        live = nil
-        if let index = entries.lastIndex(where: { $0.id == id }) { entries.remove(at: index) }
-        if let notification = mark.live {
-            let entry = LiveEntry(id: id, expires: notification.expires, planned: notification.planned)
-            // What is planned now comes last, for the task's time never goes back.
-            let place = entries.lastIndex { $0.planned < entry.planned }.map { $0 + 1 } ?? 0
-            entries.insert(entry, at: place)
-        }
-        live = entries
-    }
+    /// Nil until it was scanned for.
+    var live: LiveList?
 }
 
 /// A bounded cache of recipients in two generations: what was asked for since the last change of generations stays.

@@ -51,7 +51,7 @@ public final class RecordPreparation {
         json.byte(UInt8(ascii: "{"))
         let addsCreated = topic == .intents && root["created"]?.isNull ?? true
         for member in root.children where !(addsCreated && member.isNamed("created")) {
-            if json.bytes.count > 1 { json.byte(UInt8(ascii: ",")) }
+            if json.count > 1 { json.byte(UInt8(ascii: ",")) }
             json.string(member.key)
             json.byte(UInt8(ascii: ":"))
             json.value(member)

@@ -4,37 +4,44 @@ import HushCore
 ///
 /// Make one, and use it for many rows with `begin`.
 struct RowWriter {
-    private(set) var bytes: [UInt8] = []
+    private var buffer: ByteBuffer
 
     init(reserving capacity: Int = 1024) {
-        bytes.reserveCapacity(capacity)
+        buffer = ByteBuffer(reserving: capacity)
+    }
+
+    /// The row, copied.
+    var bytes: [UInt8] { buffer.bytes }
+
+    /// Shows the row, without a copy.
+    func withUnsafeBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
+        buffer.withUnsafeBytes(body)
     }
 
     /// Starts a row with the version of its format.
     mutating func begin(format: UInt8) {
-        bytes.removeAll(keepingCapacity: true)
-        bytes.append(format)
+        buffer.removeAll()
+        buffer.append(format)
     }
 
     /// Starts a row of an expiring table: the drop time, big-endian, comes before the format.
     mutating func begin(format: UInt8, dropping drop: Timestamp) {
-        bytes.removeAll(keepingCapacity: true)
-        let millis = UInt64(bitPattern: drop.millis)
-        for shift in stride(from: UInt64(56), through: 0, by: -8) { bytes.append(UInt8(millis >> shift & 0xff)) }
-        bytes.append(format)
+        buffer.removeAll()
+        Swift.withUnsafeBytes(of: drop.millis.bigEndian) { buffer.append($0) }
+        buffer.append(format)
     }
 
     mutating func byte(_ value: UInt8) {
-        bytes.append(value)
+        buffer.append(value)
     }
 
     mutating func natural(_ value: UInt64) {
         var rest = value
         while rest >= 0x80 {
-            bytes.append(UInt8(rest & 0x7f) | 0x80)
+            buffer.append(UInt8(truncatingIfNeeded: rest) | 0x80)
             rest >>= 7
         }
-        bytes.append(UInt8(rest))
+        buffer.append(UInt8(truncatingIfNeeded: rest))
     }
 
     mutating func integer(_ value: Int64) {
@@ -47,11 +54,11 @@ struct RowWriter {
 
     mutating func text(_ value: Bytes) {
         count(value.count)
-        bytes.append(contentsOf: value.raw)
+        buffer.append(value.raw)
     }
 
     mutating func raw(_ value: [UInt8]) {
-        bytes.append(contentsOf: value)
+        buffer.append(value)
     }
 
     mutating func optional(_ value: Bytes?) {
