@@ -35,13 +35,7 @@ extension Verb {
                 try? output.write(contentsOf: Data(line))
             }, log: invocation.log,
             started: { apns in
-                invocation.log.info(
-                    "the simulated APNs listens",
-                    [
-                        "host": "localhost", "port": .integer(Int64(apns.port)), "ca_file": .text(apns.caFile),
-                        "key_file": .text(apns.tokenKeyFile), "key_id": .text(apns.keyID),
-                        "team_id": .text(apns.teamID),
-                    ])
+                invocation.tellAddress(of: apns)
             }, isStopped: { StopSignal.isAsked })
         return .success
     }
@@ -64,7 +58,7 @@ extension Verb {
         return options
     }
 
-    private static func appending(to path: String) throws -> FileHandle {
+    static func appending(to path: String) throws -> FileHandle {
         if !FileManager.default.fileExists(atPath: path) {
             guard FileManager.default.createFile(atPath: path, contents: nil) else {
                 throw UsageFault("--push-log \(path) cannot be written")
@@ -75,5 +69,17 @@ extension Verb {
         }
         try handle.seekToEnd()
         return handle
+    }
+}
+
+extension Invocation {
+    /// Logs how clients reach a simulated APNs.
+    func tellAddress(of apns: SimulatedAPNs) {
+        log.info(
+            "the simulated APNs listens",
+            [
+                "host": "localhost", "port": .integer(Int64(apns.port)), "ca_file": .text(apns.caFile),
+                "key_file": .text(apns.tokenKeyFile), "key_id": .text(apns.keyID), "team_id": .text(apns.teamID),
+            ])
     }
 }

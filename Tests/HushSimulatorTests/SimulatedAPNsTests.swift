@@ -22,7 +22,9 @@ struct SimulatedAPNsTests {
             change(&options)
             let accepted = AcceptedLog()
             self.accepted = accepted
-            apns = try SimulatedAPNs(options) { push in accepted.pushes.withLock { $0.append(push) } }
+            apns = try SimulatedAPNs(
+                options, onAccept: { push in accepted.pushes.withLock { $0.append(push) } },
+                onBreak: { broken in accepted.broken.withLock { $0.append(broken) } })
         }
 
         deinit {
@@ -31,6 +33,7 @@ struct SimulatedAPNsTests {
         }
 
         var pushes: [AcceptedPush] { accepted.pushes.withLock { $0 } }
+        var broken: [BrokenConnection] { accepted.broken.withLock { $0 } }
 
         func client(teamID: String? = nil, deadline: Duration = .seconds(20)) throws -> APNsClient {
             var configuration = APNsConfiguration(routes: [
@@ -50,6 +53,7 @@ struct SimulatedAPNsTests {
 
     private final class AcceptedLog: Sendable {
         let pushes = Mutex<[AcceptedPush]>([])
+        let broken = Mutex<[BrokenConnection]>([])
     }
 
     private static func request(_ tag: UInt64, topic: String = "com.example.app") -> PushRequest {
@@ -123,6 +127,18 @@ struct SimulatedAPNsTests {
         defer { stranger.close(deadline: .seconds(2)) }
         #expect(Self.status(Self.send([Self.request(3)], with: stranger)[3]) == 403)
         #expect(rig.apns.counts.rejected["InvalidProviderToken"] == 1)
+    }
+
+    @Test("a connection that ends before its answers tells which are missing")
+    func breaks() throws {
+        let rig = try Rig { $0.faults.latency = .seconds(60) ... .seconds(60) }
+        let client = try rig.client()
+        #expect(client.submit([Self.request(7)]) == 1)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while rig.pushes.isEmpty && ContinuousClock.now < deadline { _ = client.wakeUp.wait(atMost: .milliseconds(20)) }
+        client.close(deadline: .zero)
+        while rig.broken.isEmpty && ContinuousClock.now < deadline { _ = client.wakeUp.wait(atMost: .milliseconds(20)) }
+        #expect(rig.broken.map(\.unanswered) == [["00000000-0000-4000-8000-000000000007"]])
     }
 
     @Test("a reset leaves the sender without an answer, whether the push arrived or not")

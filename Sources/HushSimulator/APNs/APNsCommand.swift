@@ -5,7 +5,7 @@ import Synchronization
 public enum APNsCommand {
     public struct Options: Sendable {
         public var apns: SimulatedAPNsOptions
-        /// Called with each line of the log of accepted pushes, newline included, on one thread.
+        /// Called with each line of the log of pushes, newline included, on one thread.
         public var onLine: @Sendable ([UInt8]) -> Void
 
         public init(apns: SimulatedAPNsOptions, onLine: @escaping @Sendable ([UInt8]) -> Void) {
@@ -24,9 +24,11 @@ public enum APNsCommand {
         let wakeUp = try WakeUp()
         let lines = Mailbox<[UInt8]>(capacity: linesMax, wakeUp: wakeUp)
         let dropped = Atomic(0)
-        let apns = try SimulatedAPNs(options.apns) { push in
-            if !lines.offer(PushLog.line(push)) { dropped.add(1, ordering: .relaxed) }
+        let offer = { @Sendable (line: [UInt8]) in
+            if !lines.offer(line) { dropped.add(1, ordering: .relaxed) }
         }
+        let apns = try SimulatedAPNs(
+            options.apns, onAccept: { offer(PushLog.line($0)) }, onBreak: { offer(PushLog.line($0)) })
         started(apns)
         var batch: [[UInt8]] = []
         func write() {

@@ -1,7 +1,7 @@
 import HushCore
 import HushKit
 
-/// The log of accepted pushes: one JSON object a line, for scripts that check what left.
+/// The log of accepted pushes and broken connections: one JSON object a line, for scripts that check what left.
 enum PushLog {
     /// `{"n":1,"at":…,"apns_id":"…","token":"…","type":"background","priority":"5","collapse_id":…,"answered":true,
     /// "payload":{…}}`, with a newline; the payload is as it came.
@@ -30,6 +30,20 @@ enum PushLog {
         // A payload may be written over several lines; a line of the log is one line.
         json.raw(push.body.filter { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") })
         json.raw("}\n")
+        return json.bytes
+    }
+
+    /// `{"broken_at_ms":…,"unanswered":["apns-id",…]}`, with a newline.
+    static func line(_ broken: BrokenConnection) -> [UInt8] {
+        var json = JSONWriter()
+        json.raw("{\"broken_at_ms\":")
+        json.integer(broken.at.millis)
+        json.raw(",\"unanswered\":[")
+        for (index, apnsID) in broken.unanswered.enumerated() {
+            if index > 0 { json.byte(UInt8(ascii: ",")) }
+            json.string(apnsID)
+        }
+        json.raw("]}\n")
         return json.bytes
     }
 }

@@ -21,9 +21,17 @@ public struct SimulatedAPNsOptions: Sendable {
     }
 }
 
+/// A connection that its client closed, or that broke, before all of its requests were answered.
+public struct BrokenConnection: Sendable {
+    public var at: Timestamp
+    /// The `apns-id` of each request whose answer was still to come.
+    public var unanswered: [Bytes]
+}
+
 /// An APNs on this machine: HTTP/2 over TLS, with Apple's rules, and faults from a seed.
 ///
-/// Pushes that it takes go to `onAccept`, on the server's thread, which must not block.
+/// Pushes that it takes go to `onAccept`, connections that end before their answers to `onBreak`, on the server's thread,
+/// which must not block.
 public final class SimulatedAPNs: Sendable {
     /// How long its certificates are good.
     private static let certificateLifeSeconds: Int64 = 7 * 86_400
@@ -40,7 +48,10 @@ public final class SimulatedAPNs: Sendable {
 
     /// Makes certificates, listens, and starts.
     /// - Throws: what cannot be made or listened on, as a sentence.
-    public init(_ options: SimulatedAPNsOptions, onAccept: @escaping @Sendable (AcceptedPush) -> Void) throws {
+    public init(
+        _ options: SimulatedAPNsOptions, onAccept: @escaping @Sendable (AcceptedPush) -> Void,
+        onBreak: @escaping @Sendable (BrokenConnection) -> Void = { _ in }
+    ) throws {
         let now = WallClock.nowMillis() / 1000
         let files = try TestCertificates.write(
             into: options.directory, validFromSeconds: now - 3600,
@@ -57,7 +68,7 @@ public final class SimulatedAPNs: Sendable {
         serverOptions.streamsMax = 1
         let goAwayEvery = options.faults.goAwayEvery
         server = try H2Server(serverOptions) {
-            APNsHandler(service: service, goAwayEvery: goAwayEvery, onAccept: onAccept)
+            APNsHandler(service: service, goAwayEvery: goAwayEvery, onAccept: onAccept, onBreak: onBreak)
         }
         self.service = service
         port = server.port
@@ -98,18 +109,25 @@ private struct APNsHandler: H2Handler {
         var streams = 0
         var isTrusted = false
         var isLeaving = false
+        /// Requests whose answer waits for its time.
+        var waiting: [(apnsID: Bytes, due: MonotonicTime)] = []
     }
 
     let service: SharedService
     let goAwayEvery: Int?
     let onAccept: @Sendable (AcceptedPush) -> Void
+    let onBreak: @Sendable (BrokenConnection) -> Void
     private let reader = PayloadReader()
     private var connections: [UInt64: Connection] = [:]
 
-    init(service: SharedService, goAwayEvery: Int?, onAccept: @escaping @Sendable (AcceptedPush) -> Void) {
+    init(
+        service: SharedService, goAwayEvery: Int?, onAccept: @escaping @Sendable (AcceptedPush) -> Void,
+        onBreak: @escaping @Sendable (BrokenConnection) -> Void
+    ) {
         self.service = service
         self.goAwayEvery = goAwayEvery
         self.onAccept = onAccept
+        self.onBreak = onBreak
     }
 
     mutating func opened(connection: UInt64, at now: MonotonicTime, commands: inout H2Commands) {
@@ -117,7 +135,10 @@ private struct APNsHandler: H2Handler {
     }
 
     mutating func closed(connection: UInt64, at now: MonotonicTime) {
-        connections[connection] = nil
+        guard let ended = connections.removeValue(forKey: connection) else { return }
+        let unanswered = ended.waiting.filter { $0.due > now }.map(\.apnsID)
+        if unanswered.isEmpty { return }
+        onBreak(BrokenConnection(at: Timestamp(millis: WallClock.nowMillis()), unanswered: unanswered))
     }
 
     mutating func received(_ request: H2Request, at now: MonotonicTime, commands: inout H2Commands) {
@@ -133,6 +154,7 @@ private struct APNsHandler: H2Handler {
         switch reply {
         case .answer(let reason, let apnsID, let timestampMillis, let retryAfterSeconds, let delay):
             isRefused = reason?.status == 403
+            if delay > .zero { wait(for: apnsID, until: now + delay, request.id.connection, now) }
             commands.add(
                 .respond(request.id, Self.response(reason, apnsID, timestampMillis, retryAfterSeconds)), after: delay)
         // INTERNAL_ERROR, which leaves open whether the request was processed.
@@ -140,6 +162,12 @@ private struct APNsHandler: H2Handler {
         case .silence: break
         }
         advance(request.id.connection, isRefused: isRefused, commands: &commands)
+    }
+
+    private mutating func wait(for apnsID: Bytes, until due: MonotonicTime, _ id: UInt64, _ now: MonotonicTime) {
+        guard connections[id] != nil else { return }
+        connections[id]?.waiting.removeAll { $0.due <= now }
+        connections[id]?.waiting.append((apnsID, due))
     }
 
     private mutating func advance(_ id: UInt64, isRefused: Bool, commands: inout H2Commands) {

@@ -18,6 +18,10 @@ public struct DemoOptions: Sendable {
     public var timeLimit: Duration = .seconds(55)
     /// How APNs behaves.
     public var faults = Demo.faults
+    /// Whether planner and deliverer run in this process; else others work on the topics, on a real Kafka.
+    public var hasWorkers = true
+    /// Takes each line of the log of pushes, newline included.
+    public var onPushLine: (@Sendable ([UInt8]) -> Void)?
     /// For tests that want the phones to merge wrongly.
     package var filter: SimulatedPhone.Filter?
 
@@ -45,6 +49,12 @@ public final class Demo {
     private static let deliveriesMax = 1 << 17
     /// How long nothing may have changed before the verdict.
     private static let settleTime: Duration = .seconds(2)
+    /// How often all screens are judged, but for no more than a tenth of the time.
+    private static let judgeInterval: Duration = .milliseconds(250)
+    /// How long brokers may be away before records of the demo are given up.
+    private static let outageMax: Duration = .seconds(300)
+    /// Broken connections that wait to be logged.
+    private static let breaksMax = 4096
 
     /// What a live view shows.
     public struct Progress: Sendable {
@@ -63,18 +73,20 @@ public final class Demo {
     private let world: World
     /// What each screen must show at the end.
     private let expected: [[Bytes: ScreenEntry]]
-    private let apns: SimulatedAPNs
+    public let apns: SimulatedAPNs
     private let deliveries: Mailbox<AcceptedPush>
+    private let breaks: Mailbox<BrokenConnection>
     private let lostDeliveries: LostDeliveries
     private let wakeUp: WakeUp
     private let ending: Ending
     private let broker: EmbeddedBroker?
     private let producer: RecordProducer
     private let ledger: RecordReader
-    private let pipeline: DemoPipeline
+    private let pipeline: DemoPipeline?
     private let reader = PayloadReader()
     private var tally = LedgerTally()
     private var batch: [AcceptedPush] = []
+    private var brokenBatch: [BrokenConnection] = []
     private var screensRight = 0
     private var changedAt = MonotonicTime.now()
 
@@ -86,19 +98,23 @@ public final class Demo {
         let workload = Workload(options.workload)
         world = World(workload, seed: options.workload.seed, filter: options.filter)
         let oracle = Oracle(workload)
-        expected = workload.phones.indices.map { oracle.screen(of: $0, at: workload.lastExpiry) }
+        let lastExpiry = workload.lastExpiry
+        expected = workload.phones.indices.map { oracle.screen(of: $0, at: lastExpiry) }
 
         let wakeUp = try WakeUp()
         let deliveries = Mailbox<AcceptedPush>(capacity: Self.deliveriesMax, wakeUp: wakeUp)
+        let breaks = Mailbox<BrokenConnection>(capacity: Self.breaksMax, wakeUp: wakeUp)
         let lost = LostDeliveries()
         var apnsOptions = SimulatedAPNsOptions(directory: options.directory, topics: [World.app])
         apnsOptions.faults = options.faults
         apnsOptions.seed = options.workload.seed
-        apns = try SimulatedAPNs(apnsOptions) { push in
-            if !deliveries.offer(push) { lost.count.add(1, ordering: .relaxed) }
-        }
+        apns = try SimulatedAPNs(
+            apnsOptions,
+            onAccept: { if !deliveries.offer($0) { lost.count.add(1, ordering: .relaxed) } },
+            onBreak: { if !breaks.offer($0) { lost.count.add(1, ordering: .relaxed) } })
         self.wakeUp = wakeUp
         self.deliveries = deliveries
+        self.breaks = breaks
         lostDeliveries = lost
 
         var plan = TopicPlan(policy: DemoPipeline.policy)
@@ -129,37 +145,44 @@ public final class Demo {
             }
         }
         producer = try RecordProducer(
-            kafka, topics: InputTopic.allCases.map(\.topic.name), name: "hush-demo", log: streamLog)
+            kafka, topics: InputTopic.allCases.map(\.topic.name), name: "hush-demo",
+            deliveryTimeout: Self.outageMax, log: streamLog)
         ledger = try RecordReader(kafka, topics: [Topic.ledger.name], from: .end, name: "hush-demo", log: streamLog)
-        pipeline = try DemoPipeline(
-            kafka: kafka, plan: plan, apns: apns, directory: options.directory, streamLog: streamLog, log: log)
+        pipeline =
+            options.hasWorkers
+            ? try DemoPipeline(
+                kafka: kafka, plan: plan, apns: apns, directory: options.directory, streamLog: streamLog, log: log)
+            : nil
     }
 
     /// Plays the workload to its end and judges; `show` is called a few times a second.
     public func run(show: (Progress) -> Void, isStopped: () -> Bool = { false }) throws -> DemoReport {
         let started = MonotonicTime.now()
-        try pipeline.start()
+        try pipeline?.start()
         defer {
-            pipeline.stop()
+            pipeline?.stop()
             apns.close()
             ending.isOver.store(true, ordering: .releasing)
         }
-        while !pipeline.isReady, pipeline.fault == nil, MonotonicTime.now() - started < options.timeLimit / 2 {
+        while let pipeline, !pipeline.isReady, pipeline.fault == nil,
+            MonotonicTime.now() - started < options.timeLimit / 2
+        {
             if isStopped() { break }
             _ = wakeUp.wait(atMost: .milliseconds(20))
         }
         let begin = MonotonicTime.now()
         changedAt = begin
-        var shownAt = begin
-        while !isStopped(), pipeline.fault == nil {
+        var judgeAt = begin
+        while !isStopped(), pipeline?.fault == nil {
             let now = MonotonicTime.now()
             if now - started > options.timeLimit { break }
             try turn(elapsed: now - begin)
-            if now - shownAt > .milliseconds(250) {
-                shownAt = now
+            if now >= judgeAt {
                 judge()
                 show(progress(now - started))
                 if isSettled(now) { break }
+                let judged = MonotonicTime.now()
+                judgeAt = max(now + Self.judgeInterval, judged + (judged - now) * 10)
             }
             _ = wakeUp.wait(atMost: .milliseconds(10))
         }
@@ -173,7 +196,12 @@ public final class Demo {
         try publish(world.play(until: elapsed, eventsMax: 512, now: now))
         for dead in world.takeDead() { apns.bury(dead.token, at: dead.since) }
         wakeUp.clear()
+        breaks.takeAll(into: &brokenBatch)
         deliveries.takeAll(into: &batch)
+        if let onPushLine = options.onPushLine {
+            for push in batch { onPushLine(PushLog.line(push)) }
+            for broken in brokenBatch { onPushLine(PushLog.line(broken)) }
+        }
         if !batch.isEmpty { changedAt = MonotonicTime.now() }
         for push in batch { try publish(world.deliver(push.delivered, now: now)) }
         producer.poll()
@@ -244,7 +272,7 @@ public final class Demo {
         report.violate("refused_by_apns", Self.refusals(counts))
         report.violate("deliveries_lost", lostDeliveries.count.load(ordering: .relaxed))
         report.violate("not_published", producer.failed)
-        if let fault = pipeline.fault {
+        if let fault = pipeline?.fault {
             log.error("a worker ended", ["fault": LogValue(fault)])
             report.violate("workers_ended", 1)
         }

@@ -20,11 +20,13 @@ public struct ScreenEntry: Hashable, Sendable {
 public struct Oracle: Sendable {
     private var showsByID: [Bytes: [Bytes: [(at: Duration, show: Workload.Show)]]] = [:]
     private var endsByID: [Bytes: [Bytes: [Int64]]] = [:]
-    private let workload: Workload
+    private var ownerOfPhone: [Bytes]
+    private let dialects: [Dialect]
 
     /// Takes a workload whose events stand in the order in which they were published.
     public init(_ workload: Workload) {
-        self.workload = workload
+        ownerOfPhone = workload.phones.map(\.owner)
+        dialects = workload.phones.map(\.dialect)
         for timed in workload.events {
             switch timed.event {
             case .show(let show): showsByID[show.recipient, default: [:]][show.id, default: []].append((timed.at, show))
@@ -32,6 +34,7 @@ public struct Oracle: Sendable {
                 endsByID[recipient, default: [:]][id, default: []].append(revision ?? .max)
             case .read(let recipient, let id, let revision, _):
                 endsByID[recipient, default: [:]][id, default: []].append(revision)
+            case .moved(let phone, let owner): ownerOfPhone[phone] = owner
             default: break
             }
         }
@@ -39,15 +42,12 @@ public struct Oracle: Sendable {
 
     /// Who is logged in on a phone at the end.
     public func owner(of phone: Int) -> Bytes {
-        for timed in workload.events.reversed() {
-            if case .moved(phone, let owner) = timed.event { return owner }
-        }
-        return workload.phones[phone].owner
+        ownerOfPhone[phone]
     }
 
     /// What a phone must show at `end`.
     public func screen(of phone: Int, at end: Duration) -> [Bytes: ScreenEntry] {
-        let knowsRevisions = workload.phones[phone].dialect == .hush
+        let knowsRevisions = dialects[phone] == .hush
         return live(owner(of: phone), at: end).mapValues { show in
             ScreenEntry(title: show.title, revision: knowsRevisions ? show.revision : nil)
         }
