@@ -1,0 +1,281 @@
+"""The processes of a pipeline under test: Kafka's nodes, the world outside (hush demo --without-workers), and workers."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+KAFKA = ROOT / "scripts" / "kafka"
+# What Kafka's own tools may take on a busy machine.
+TOOL_SECONDS = 600
+
+
+# Pushes in flight at which a worker counts as sending: its word for it is up to 100 ms old.
+SENDING_MIN = 5
+
+
+class Failure(Exception):
+    """What the pipeline, or the run itself, did wrong."""
+
+
+def run(command, limit=TOOL_SECONDS):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=limit, check=False)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command[:4]))}: {done.stderr[-2000:]}")
+    return done.stdout
+
+
+def wait_until(condition, limit, what, meanwhile=lambda: None):
+    """The first true value of a condition; fails where there is none in `limit` seconds."""
+    end = time.monotonic() + limit
+    while True:
+        if value := condition():
+            return value
+        meanwhile()
+        if time.monotonic() > end:
+            raise Failure(f"waited {limit} s for {what}")
+        time.sleep(0.05)
+
+
+class Kafka:
+    """A real Kafka on this machine."""
+
+    def __init__(self, directory, port, nodes):
+        self.directory = directory
+        self.nodes = nodes
+        self.bootstrap = run([KAFKA, "start", directory, "--port", port, "--nodes", nodes], 180).strip()
+
+    def tool(self, *arguments):
+        return run([KAFKA, "tool", self.directory, *arguments])
+
+    def ongoing(self, transactional_ids):
+        """Those of the ids whose transaction Kafka's own tool shows as open."""
+        found = set()
+        for line in self.tool("transactions", "list").splitlines():
+            words = line.split()
+            if "Ongoing" in words:
+                found |= set(words) & set(transactional_ids)
+        return found
+
+    def kill(self, node):
+        run([KAFKA, "kill", self.directory, node])
+
+    def restart(self, node):
+        run([KAFKA, "restart", self.directory, node], 180)
+
+    def consume(self, topic, path):
+        """Starts Kafka's console consumer on a topic's committed records, into a file."""
+        properties = [f"print.{name}=true" for name in ("timestamp", "partition", "offset", "key")]
+        command = [KAFKA, "tool", self.directory, "console-consumer", "--topic", topic, "--from-beginning",
+                   "--isolation-level", "read_committed", "--timeout-ms", "12000"]
+        for name in properties:
+            command += ["--property", name]
+        with open(path, "wb") as output, open(f"{path}.err", "wb") as errors:
+            return subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
+
+    def stop(self):
+        subprocess.run([str(KAFKA), "stop", str(self.directory)], check=False, timeout=120)
+
+
+class World:
+    """Producers, a simulated APNs and simulated phones in one process that nobody kills."""
+
+    def __init__(self, program, kafka, work, options):
+        self.push_log = work / "pushes.log"
+        self.errors = work / "world.log"
+        self.output = work / "world.out"
+        self.apns = None
+        command = [program, "demo", "--without-workers", "--json", "--bootstrap", kafka.bootstrap, "--seed",
+                   options.seed, "--recipients", options.recipients, "--intents", options.intents, "--over",
+                   f"{options.over}s", "--time-limit", f"{options.over + options.settle}s", "--latency",
+                   f"{options.latency_ms}ms", "--push-log", self.push_log, "--log.format=json"]
+        if options.calm:
+            command.append("--calm")
+        with open(self.errors, "wb") as errors, open(self.output, "wb") as output:
+            self.process = subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
+        self.apns = wait_until(self._address, 120, "the simulated APNs")
+        self.started = time.monotonic()
+
+    def _address(self):
+        if self.process.poll() is not None:
+            raise Failure(f"the world ended: {self.errors.read_text()[-2000:]}")
+        for line in self.errors.read_text().splitlines():
+            if line.startswith("{") and '"ca_file"' in line:
+                return json.loads(line)
+        return None
+
+    def is_over(self):
+        return self.process.poll() is not None
+
+    def unanswered_since(self, millis):
+        """How many requests were without their answers when connections broke, from a time on."""
+        count = 0
+        for line in self.push_log.read_bytes().split(b"\n"):
+            if line.startswith(b'{"broken_at_ms"'):
+                broken = json.loads(line)
+                if broken["broken_at_ms"] >= millis:
+                    count += len(broken["unanswered"])
+        return count
+
+    def waiting_at(self, millis, latency_ms):
+        """How many pushes APNs had taken and not yet answered at a time."""
+        count = 0
+        for line in self.push_log.read_bytes().split(b"\n"):
+            if line.startswith(b'{"n"'):
+                count += millis - latency_ms < json.loads(line)["at_ms"] <= millis
+        return count
+
+    def report(self):
+        lines = self.output.read_text().splitlines()
+        if not lines:
+            raise Failure(f"the world ended without a report: {self.errors.read_text()[-2000:]}")
+        return json.loads(lines[-1])
+
+
+class Worker:
+    """A `hush run` of both stages, started again and again under the same names."""
+
+    def __init__(self, name, kafka, world, work, port, options):
+        apns = world.apns
+        where = f"localhost:{apns['port']}"
+        self.name = name
+        self.port = port
+        self.log = work / f"{name}.log"
+        self.process = None
+        self.starts = 0
+        self.transactional_ids = [f"hush-planner-{name}-plan-0", f"hush-deliverer-{name}-deliver-0"]
+        self.command = [str(part) for part in (
+            options.program, "run", f"--kafka.bootstrap={kafka.bootstrap}", f"--run.name={name}",
+            f"--state.dir={work / ('state-' + name)}", f"--admin.port={port}", f"--apns.production={where}",
+            f"--apns.sandbox={where}", f"--apns.ca.file={apns['ca_file']}", f"--apns.key.file={apns['key_file']}",
+            f"--apns.key.id={apns['key_id']}", f"--apns.team.id={apns['team_id']}", "--apns.deadline=3s",
+            # No hour to wait for a budget, and no minutes for a backoff.
+            f"--run.session.timeout={options.session}s", "--deliver.wakeup.burst=0", "--deliver.retry.base=200ms", "--deliver.retry.max=2s", "--log.format=json")]
+
+    def start(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(self.command, stdout=log, stderr=log)
+        self.starts += 1
+
+    def keep_running(self):
+        """Starts it anew where the watchdog ended it; another end is a failure."""
+        code = self.process.poll()
+        if code is None:
+            return
+        if code != 70:
+            raise Failure(f"{self.name} ended with {code}: {self.tail()}")
+        self.start()
+
+    def tail(self):
+        return self.log.read_text(errors="replace")[-3000:]
+
+    def metrics(self):
+        """The samples of /metrics by (name, stage); nothing where it does not answer."""
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=2) as answer:
+                text = answer.read().decode()
+        except (urllib.error.URLError, OSError):
+            return {}
+        found = {}
+        for line in text.splitlines():
+            match = re.match(r'(\w+)\{([^}]*)\} (\S+)', line)
+            if match and (stage := re.search(r'stage="(\w+)"', match[2])):
+                key = (match[1], stage[1])
+                found[key] = found.get(key, 0) + float(match[3])
+        return found
+
+    def lag(self, metrics=None):
+        metrics = self.metrics() if metrics is None else metrics
+        return sum(value for (name, _), value in metrics.items() if name == "hush_consumer_lag_records")
+
+    def is_working(self):
+        """Whether both stages have partitions, have committed, and something is left to do."""
+        metrics = self.metrics()
+        return all(metrics.get((name, stage), 0) > 0 for name in ("hush_slot_partitions", "hush_transactions_total")
+                   for stage in ("plan", "deliver")) and self.lag(metrics) > 0
+
+    def is_sending(self):
+        """Whether it is working, and some pushes wait for their answers."""
+        return self.is_working() and self.in_flight() >= SENDING_MIN
+
+    def in_flight(self):
+        return int(self.metrics().get(("hush_pushes_in_flight", "deliver"), 0))
+
+    def signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, limit=60):
+        """Asks it to end, and sees that it does so cleanly."""
+        self.process.send_signal(signal.SIGTERM)
+        code = self.process.wait(limit)
+        if code != 0:
+            raise Failure(f"{self.name} ended with {code} after SIGTERM: {self.tail()}")
+
+
+class Rig:
+    """Everything of one run, and its end."""
+
+    def __init__(self, options):
+        self.options = options
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="hush-kill-pipeline."))
+        self.kafka = None
+        self.world = None
+        self.workers = []
+        self.problems = []
+        self.said = threading.Lock()
+        self.begin = time.monotonic()
+
+    def say(self, text):
+        print(f"kill-pipeline: {time.monotonic() - self.begin:5.0f} s  {text}", flush=True)
+
+    def set_up(self):
+        options = self.options
+        self.kafka = Kafka(self.work / "kafka", options.port, options.nodes)
+        run([options.program, "topics", "create", f"--kafka.bootstrap={self.kafka.bootstrap}"])
+        self.say(f"{options.nodes} nodes of Kafka run, the topics are there")
+        self.world = World(options.program, self.kafka, self.work, options)
+        for number in (1, 2):
+            self.workers.append(Worker(
+                f"w{number}", self.kafka, self.world, self.work, options.port + 80 + number, options))
+
+    def keep_running(self):
+        for worker in self.workers:
+            if worker.process is not None:
+                worker.keep_running()
+
+    def wait_for_the_end(self):
+        """The world's report, once screens have settled or its time is over."""
+        limit = self.options.over + self.options.settle + 60
+        wait_until(self.world.is_over, limit, "the world to end", self.keep_running)
+        return self.world.report()
+
+    def tear_down(self):
+        for worker in self.workers:
+            if worker.process is not None and worker.process.poll() is None:
+                worker.process.send_signal(signal.SIGCONT)
+                worker.process.kill()
+                worker.process.wait()
+        if self.world is not None and self.world.process.poll() is None:
+            self.world.process.kill()
+            self.world.process.wait()
+        if self.kafka is not None and self.options.keep is False:
+            self.kafka.stop()
+
+
+def default_program():
+    for configuration in ("release", "debug"):
+        path = ROOT / ".build" / configuration / "hush"
+        if os.access(path, os.X_OK):
+            return str(path)
+    return str(ROOT / ".build" / "debug" / "hush")
