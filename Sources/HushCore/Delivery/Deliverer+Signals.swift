@@ -42,8 +42,10 @@ extension Deliverer {
         let at = min(reading.at ?? arrived, now)
         guard now - at <= policy.readingAgeMax, row.gate.map({ $0.readingAt <= at }) ?? true else { return }
         let old = row.gate
-        if let hint = reading.notBefore, hint > now {
-            row.gate = BatteryGate(kind: .hint, readingAt: at, until: min(hint, now + policy.hintMax))
+        if let hint = reading.notBefore {
+            // A signal that came late, after its hint, finds the gate as it would be by now: open.
+            row.gate =
+                hint > now ? BatteryGate(kind: .hint, readingAt: at, until: min(hint, now + policy.hintMax)) : nil
         } else if isLow(reading) {
             if let gate = row.gate, gate.kind == .low, gate.until > now {
                 row.gate?.readingAt = at

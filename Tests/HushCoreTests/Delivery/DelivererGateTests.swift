@@ -31,6 +31,14 @@ struct DelivererGateTests {
         #expect(bench.left().count == 1)
     }
 
+    @Test("a hint that arrives after its time holds nothing, however low the battery was")
+    func passedHint() {
+        var bench = DeliveryBench.bound()
+        bench.signal(low(bench, hint: .seconds(-1)))
+        bench.create("a")
+        #expect(bench.left().count == 1)
+    }
+
     @Test("a hint holds no longer than its limit")
     func longHint() {
         var bench = DeliveryBench.bound()
