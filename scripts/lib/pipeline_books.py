@@ -2,8 +2,9 @@
 import collections
 import hashlib
 import json
+import time
 
-from pipeline_rig import Failure
+from pipeline_rig import Failure, end_session
 
 TOPICS = ("hush.intents", "hush.reads", "hush.devices", "hush.signals", "hush.pushes", "hush.ledger", "hush.dead")
 INPUTS = ("hush.intents", "hush.reads", "hush.devices", "hush.signals")
@@ -12,6 +13,9 @@ FINAL = {"accepted", "confirmed", "coalesced", "suppressed", "expired", "unregis
 # How many of one kind of error are told.
 TOLD = 5
 ALL = 2**63 - 1
+# A consumer that printed nothing for so long is at the end; what it missed would show in the comparison.
+QUIET_SECONDS = 8
+READ_SECONDS = 900
 
 
 class Errors:
@@ -43,8 +47,8 @@ def records(path):
                 if line.startswith((b"Processed a total", b"Option --property is deprecated")):
                     continue
                 raise Failure(f"{path}: unexpected line {line[:200]!r}")
-            time, partition, offset, key, value = parts
-            yield (int(partition.split(b":")[1]), int(offset.split(b":")[1]), int(time.split(b":")[1]), key, value)
+            stamp, partition, offset, key, value = parts
+            yield (int(partition.split(b":")[1]), int(offset.split(b":")[1]), int(stamp.split(b":")[1]), key, value)
 
 
 def position(cause):
@@ -96,16 +100,39 @@ class Books:
         work = self.rig.work / "read"
         work.mkdir(exist_ok=True)
         consumers = [(topic, self.rig.kafka.consume(topic, work / topic)) for topic in TOPICS]
-        for topic, consumer in consumers:
-            consumer.wait(900)
-            words = (work / f"{topic}.err").read_text()
-            if "ERROR" in words and "TimeoutException" not in words:
-                raise Failure(f"console consumer of {topic}: {words[-1000:]}")
         self.paths = {topic: work / topic for topic in TOPICS}
+        try:
+            self._wait_for_the_ends(consumers)
+        finally:
+            for _, consumer in consumers:
+                end_session(consumer)
 
-    def check(self):
-        """Every check; raises `Failure` with all that is wrong."""
+    def _wait_for_the_ends(self, consumers):
+        sizes, changed, end = None, time.monotonic(), time.monotonic() + READ_SECONDS
+        # Dead letters are none.
+        needed = [topic for topic in TOPICS if topic != "hush.dead"]
+        while time.monotonic() < end:
+            found = [self.paths[topic].stat().st_size for topic in needed]
+            if found != sizes:
+                sizes, changed = found, time.monotonic()
+            # The first line may be the tool's own.
+            if min(found) > 200 and time.monotonic() - changed > QUIET_SECONDS:
+                return
+            for topic, consumer in consumers:
+                if consumer.poll() is not None:
+                    words = self.paths[topic].with_name(f"{topic}.err").read_text()
+                    raise Failure(f"the console consumer of {topic} ended: {words[-1000:]}")
+            time.sleep(0.2)
+        raise Failure(f"the topics were not read in {READ_SECONDS} s")
+
+    def check(self, report):
+        """Every check; raises `Failure` with all that is wrong. `report` is the world's."""
         self._take_inputs()
+        for topic, published in (("hush.intents", report["intents"] + report["duplicates"]),
+                                 ("hush.reads", report["reads"])):
+            self.errors.check(
+                self.counts[topic] == published, "records that were published and are not there, or twice",
+                (topic, self.counts[topic], published))
         self._take_ledger()
         self._check_plan_lines()
         self._check_decisions()
@@ -118,8 +145,8 @@ class Books:
 
     def _take_inputs(self):
         for topic in INPUTS:
-            for partition, offset, time, _, value in records(self.paths[topic]):
-                self.inputs[topic, partition, offset] = (time, json.loads(value))
+            for partition, offset, stamp, _, value in records(self.paths[topic]):
+                self.inputs[topic, partition, offset] = (stamp, json.loads(value))
                 self.counts[topic] += 1
         for _ in records(self.paths["hush.dead"]):
             self.counts["hush.dead"] += 1
@@ -265,7 +292,9 @@ class Books:
         self.counts["ops final"] = len(self.finals)
         self.counts["ops pending"] = len(pending)
         self.counts["ops pending, quiet"] = len(pending & quiet)
-        self.pending = pending
+        # Deletes and binds may wait for a push to ride on; a create that nothing holds must have gone.
+        for op_id in pending:
+            self.errors.check(ops[op_id] != "create", "creates without an outcome", op_id)
 
     # -- what reached APNs
 

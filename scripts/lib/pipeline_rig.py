@@ -50,7 +50,9 @@ class Kafka:
     def __init__(self, directory, port, nodes):
         self.directory = directory
         self.nodes = nodes
+        begin = time.monotonic()
         self.bootstrap = run([KAFKA, "start", directory, "--port", port, "--nodes", nodes], 180).strip()
+        self.start_seconds = time.monotonic() - begin
 
     def tool(self, *arguments):
         return run([KAFKA, "tool", self.directory, *arguments])
@@ -74,27 +76,41 @@ class Kafka:
         """Starts Kafka's console consumer on a topic's committed records, into a file."""
         properties = [f"print.{name}=true" for name in ("timestamp", "partition", "offset", "key")]
         command = [KAFKA, "tool", self.directory, "console-consumer", "--topic", topic, "--from-beginning",
-                   "--isolation-level", "read_committed", "--timeout-ms", "12000"]
+                   "--isolation-level", "read_committed"]
         for name in properties:
             command += ["--property", name]
         with open(path, "wb") as output, open(f"{path}.err", "wb") as errors:
-            return subprocess.Popen([str(part) for part in command], stdout=output, stderr=errors)
+            # A session of its own: the tool is a shell and a Java behind it.
+            return subprocess.Popen(
+                [str(part) for part in command], stdout=output, stderr=errors, start_new_session=True)
 
     def stop(self):
         subprocess.run([str(KAFKA), "stop", str(self.directory)], check=False, timeout=120)
+
+
+def end_session(process):
+    """Ends a process that leads a session, and all that it started."""
+    try:
+        os.killpg(process.pid, signal.SIGTERM)
+    except ProcessLookupError:
+        pass
+    process.wait(60)
 
 
 class World:
     """Producers, a simulated APNs and simulated phones in one process that nobody kills."""
 
     def __init__(self, program, kafka, work, options):
+        # A broker that was killed is away for about as long as one takes to start.
+        over = options.over + round(kafka.start_seconds * (2 if options.mode == "kill" else 0))
+        self.time_limit = over + options.settle
         self.push_log = work / "pushes.log"
         self.errors = work / "world.log"
         self.output = work / "world.out"
         self.apns = None
         command = [program, "demo", "--without-workers", "--json", "--bootstrap", kafka.bootstrap, "--seed",
                    options.seed, "--recipients", options.recipients, "--intents", options.intents, "--over",
-                   f"{options.over}s", "--time-limit", f"{options.over + options.settle}s", "--latency",
+                   f"{over}s", "--time-limit", f"{self.time_limit}s", "--latency",
                    f"{options.latency_ms}ms", "--push-log", self.push_log, "--log.format=json"]
         if options.calm:
             command.append("--calm")
@@ -112,6 +128,7 @@ class World:
         return None
 
     def is_over(self):
+        """Whether it has ended: all screens are right, and nothing is left to do."""
         return self.process.poll() is not None
 
     def unanswered_since(self, millis):
@@ -256,8 +273,7 @@ class Rig:
 
     def wait_for_the_end(self):
         """The world's report, once screens have settled or its time is over."""
-        limit = self.options.over + self.options.settle + 60
-        wait_until(self.world.is_over, limit, "the world to end", self.keep_running)
+        wait_until(self.world.is_over, self.world.time_limit + 60, "the world to end", self.keep_running)
         return self.world.report()
 
     def tear_down(self):
