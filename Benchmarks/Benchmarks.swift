@@ -9,6 +9,8 @@ struct Benchmarks {
         ("planner", { try PlannerBenchmark.run($0) }),
         ("planner-task", { try PlannerTaskBenchmark.run($0) }),
         ("apns", { try APNsClientBenchmark.run($0) }),
+        ("deliverer", { try DelivererBenchmark.run($0) }),
+        ("simulated-apns", { try DelivererBenchmark.serve($0) }),
         ("apns-server", { try APNsClientBenchmark.serve($0) }),
     ]
 

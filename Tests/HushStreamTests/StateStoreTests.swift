@@ -28,7 +28,7 @@ import Testing
                 }
             }
         }
-        try store.apply(overlay, checkpoint: checkpoint)
+        try store.apply(&overlay, checkpoint: checkpoint)
     }
 
     private func rows(_ store: StateStore, _ table: UInt8) -> [[UInt8]] {

@@ -112,10 +112,12 @@ import Testing
         let names: [Bytes] = ["a", "ab", "", Bytes(String(repeating: "a", count: 200)), "\u{1}a"]
         for left in names {
             for right in names where left != right {
-                var (first, second) = (ByteBuffer(reserving: 0), ByteBuffer(reserving: 0))
+                var first = ByteBuffer(reserving: 0)
+                var second = ByteBuffer(reserving: 0)
                 PlannerRows.appendMarkPrefix(left, to: &first)
                 PlannerRows.appendMarkPrefix(right, to: &second)
-                #expect(!(second.bytes + Array("id".utf8)).starts(with: first.bytes))
+                let (prefix, key) = (first.bytes, second.bytes + Array("id".utf8))
+                #expect(!key.starts(with: prefix))
             }
         }
     }

@@ -1,5 +1,5 @@
 /// Writes the payload of the `hush` dialect, op by op, until it is full; docs/reference/payload has its form.
-public struct HushPayloadWriter: Sendable {
+public struct HushPayloadWriter: ~Copyable {
     private var json = JSONWriter(reserving: 4096)
     private var opCount = 0
     private let bytesMax: Int

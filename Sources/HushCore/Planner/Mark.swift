@@ -87,6 +87,7 @@ public struct LiveEntry: Hashable, Sendable {
 extension Intent {
     /// Tells apart what two intents of one id and revision ask for, by the fields as given: `created` and whatever was
     /// left to a default do not count, so a producer that sends again makes no conflict.
+    @usableFromInline
     func digest(_ content: Content) -> UInt64 {
         var hash = Fingerprint()
         hash.update(content.json.raw)

@@ -18,15 +18,18 @@ public struct PlanEffects: Hashable, Sendable {
         lines.removeAll(keepingCapacity: true)
     }
 
+    @usableFromInline
     mutating func push(_ record: PushRecord, to address: Address, repeatsPrevious: Bool = false) {
         pushes.append(PlannedPush(address: address, record: record, repeatsPrevious: repeatsPrevious))
     }
 
-    mutating func line(_ line: PlanLine) {
+    @usableFromInline
+    mutating func line(_ line: consuming PlanLine) {
         lines.append(line)
     }
 
     /// Ops of one address, in as many records as keep each well below what a broker takes.
+    @usableFromInline
     mutating func push(_ ops: [Op], owner: Bytes, cause: Position, to address: Address) {
         var start = 0
         var size = 0

@@ -1,5 +1,6 @@
 extension Planner {
     /// An app install makes itself known: a renewal where nothing changed, else a bind and all that is live.
+    @usableFromInline
     func register<State: PlannerState>(
         _ registration: Registration, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
@@ -44,6 +45,7 @@ extension Planner {
     }
 
     /// A device is gone, or one binding of it is lost.
+    @usableFromInline
     func unregister<State: PlannerState>(
         _ loss: Unregistration, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {

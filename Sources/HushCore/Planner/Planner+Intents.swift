@@ -1,5 +1,6 @@
 extension Planner {
     /// A create or an update.
+    @inlinable
     func show<State: PlannerState>(
         _ intent: Intent, _ content: Content, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
@@ -41,6 +42,7 @@ extension Planner {
     }
 
     /// The sender takes a notification back: every revision, unless it names one.
+    @inlinable
     func retract<State: PlannerState>(
         _ intent: Intent, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
@@ -62,7 +64,8 @@ extension Planner {
         try takeOff(intent.id, through: through, before, as: .retracted, of: intent, arrival, &state, &effects)
     }
 
-    private func expiry(of intent: Intent, created: Timestamp) -> Timestamp {
+    @inlinable
+    func expiry(of intent: Intent, created: Timestamp) -> Timestamp {
         let latest = created.adding(millis: lifeMaxMillis)
         switch intent.expiry {
         case nil: return created.adding(millis: lifeDefaultMillis)
@@ -72,7 +75,8 @@ extension Planner {
     }
 
     /// The create for every device it is meant for, and the delete for those the revision before was meant for.
-    private func announce<State: PlannerState>(
+    @inlinable
+    func announce<State: PlannerState>(
         _ intent: Intent, _ mark: Mark, _ before: Mark, _ arrival: Arrival, _ state: inout State,
         _ effects: inout PlanEffects
     ) throws(State.Failure) {
@@ -106,7 +110,8 @@ extension Planner {
     }
 
     /// The delete for every device that may show what stood `before`, and the intent's line.
-    private func takeOff<State: PlannerState>(
+    @inlinable
+    func takeOff<State: PlannerState>(
         _ id: Bytes, through revision: Int64, _ before: Mark, as decision: PlanDecision, of intent: Intent,
         _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
@@ -121,7 +126,8 @@ extension Planner {
     }
 
     /// Above the limit of live notifications the oldest go, quietly: a screen that still has room for them lost nothing.
-    private func evict<State: PlannerState>(
+    @inlinable
+    func evict<State: PlannerState>(
         _ name: Bytes, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
         let excess = try state.live(of: name, at: arrival.now).count - policy.livePerRecipientMax
@@ -144,6 +150,7 @@ extension Planner {
 
 extension Mark {
     /// Takes in a delete, and lets the content go where nothing stands any more.
+    @inlinable
     mutating func delete(through revision: Int64, at now: Timestamp) {
         standing.delete(through: revision)
         if !standing.isShown { live = nil }
@@ -152,12 +159,14 @@ extension Mark {
 }
 
 extension Intent {
-    fileprivate func line(_ decision: PlanDecision, _ revision: Int64?, _ arrival: Arrival) -> PlanLine {
+    @usableFromInline
+    func line(_ decision: PlanDecision, _ revision: Int64?, _ arrival: Arrival) -> PlanLine {
         PlanLine(decision: decision, recipient: recipient, id: id, revision: revision, cause: arrival.position)
     }
 }
 
 extension Op {
+    @usableFromInline
     init(creating id: Bytes, _ revision: Int64, _ live: LiveNotification, isFirst: Bool) {
         self.init(
             kind: .create, id: id, revision: revision, first: isFirst, urgent: live.urgent, mode: live.mode,
@@ -167,6 +176,7 @@ extension Op {
 
 extension PlanEffects {
     /// One op to every device a notification is meant for; returns what the plan line says of it.
+    @usableFromInline
     mutating func push(
         _ op: Op, of live: LiveNotification, to recipient: Recipient, named name: Bytes, _ arrival: Arrival
     ) -> [PlanLine.PlannedOp] {

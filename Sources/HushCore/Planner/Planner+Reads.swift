@@ -1,5 +1,6 @@
 extension Planner {
     /// The recipient has read or dismissed notifications: they go from every device, quietly from the one that knows.
+    @usableFromInline
     func take<State: PlannerState>(
         _ read: Read, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {

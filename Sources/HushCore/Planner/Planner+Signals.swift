@@ -1,5 +1,6 @@
 extension Planner {
     /// What an app tells us goes on to the deliverer; a hello is answered with what makes its screen right.
+    @usableFromInline
     func take<State: PlannerState>(
         _ signal: Signal, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {

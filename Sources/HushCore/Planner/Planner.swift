@@ -24,14 +24,16 @@ public struct Arrival: Hashable, Sendable {
 
 /// The planner's rules: the one writer of what is live, as a pure function of state and record.
 ///
+/// What intents run through is inlinable, so that it is compiled for the state it works on; the rest is rare.
+///
 /// Every record of intents, reads and devices, and every hello, gets exactly one plan line for each id it names; an id
 /// that it evicts gets one too.
 public struct Planner: Hashable, Sendable {
     public var policy: Policy { didSet { self = Planner(policy: policy) } }
     // In milliseconds, for a `Duration` is 128 bits wide and a record asks for them several times.
-    let dedupeWindowMillis: Int64
-    let lifeDefaultMillis: Int64
-    let lifeMaxMillis: Int64
+    @usableFromInline let dedupeWindowMillis: Int64
+    @usableFromInline let lifeDefaultMillis: Int64
+    @usableFromInline let lifeMaxMillis: Int64
     /// How long a mark is remembered after its last change; nothing may drop one earlier.
     public let markLifeMillis: Int64
 
@@ -47,6 +49,7 @@ public struct Planner: Hashable, Sendable {
     ///
     /// - Complexity: of an intent, one mark read and written and one push per device.
     /// - Throws: what the state throws; the step has then happened in part, and its transaction must abort.
+    @inlinable
     public func step<State: PlannerState>(
         _ event: PlannerEvent, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
@@ -65,6 +68,7 @@ public struct Planner: Hashable, Sendable {
 
     /// The mark that still counts: one past its life is as good as gone, whether or not the store has dropped it yet,
     /// so that a replay decides the same.
+    @inlinable
     func mark<State: PlannerState>(
         _ id: Bytes, of recipient: Bytes, _ arrival: Arrival, _ state: inout State
     ) throws(State.Failure) -> Mark? {

@@ -1,17 +1,22 @@
 /// A growable run of bytes that is filled again and again.
 ///
-/// Its room is initialised throughout, so an append is a check and a copy; an array's own `append` costs several times
-/// that, and a record takes dozens of them.
-public struct ByteBuffer: Sendable {
-    /// The first `count` bytes are the content, the rest is room.
-    @usableFromInline var room: [UInt8]
+/// It owns its memory, so an append is one comparison and a copy: an array's asks each time whether it is shared, which
+/// costs several times that, and a record takes a hundred appends.
+public struct ByteBuffer: ~Copyable {
+    @usableFromInline var room: UnsafeMutableRawBufferPointer
+    /// How many bytes were written.
     public internal(set) var count = 0
 
     public init(reserving capacity: Int) {
-        room = Array(repeating: 0, count: capacity)
+        room = .allocate(byteCount: capacity, alignment: 1)
     }
 
-    public var bytes: [UInt8] { Array(room[..<count]) }
+    deinit {
+        room.deallocate()
+    }
+
+    /// What was written, copied.
+    public var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
 
     public mutating func removeAll() {
         count = 0
@@ -23,24 +28,16 @@ public struct ByteBuffer: Sendable {
         count = end
     }
 
-    /// Makes room for so many bytes in all.
-    public mutating func reserve(_ capacity: Int) {
-        guard capacity > room.count else { return }
-        room.append(contentsOf: repeatElement(0, count: max(capacity - room.count, room.count, 64)))
-    }
-
     public mutating func append(_ byte: UInt8) {
-        if count == room.count { reserve(count + 1) }
+        if count == room.count { grow(to: count + 1) }
         room[count] = byte
         count += 1
     }
 
     public mutating func append(_ source: UnsafeRawBufferPointer) {
-        let (start, end) = (count, count + source.count)
-        if end > room.count { reserve(end) }
-        room.withUnsafeMutableBytes { room in
-            UnsafeMutableRawBufferPointer(rebasing: room[start..<end]).copyMemory(from: source)
-        }
+        let end = count + source.count
+        if end > room.count { grow(to: end) }
+        UnsafeMutableRawBufferPointer(rebasing: room[count..<end]).copyMemory(from: source)
         count = end
     }
 
@@ -48,14 +45,19 @@ public struct ByteBuffer: Sendable {
         source.withUnsafeBytes { append($0) }
     }
 
+    private mutating func grow(to capacity: Int) {
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 2 * room.count), alignment: 1)
+        withUnsafeBytes { larger.copyMemory(from: $0) }
+        room.deallocate()
+        room = larger
+    }
+
     /// Shows what was written, without a copy.
     @inlinable
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try room.withUnsafeBufferPointer { room throws(Failure) in
-            try body(UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: room[..<count])))
-        }
+        try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 }
 

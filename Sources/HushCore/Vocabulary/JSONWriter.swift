@@ -2,8 +2,8 @@
 ///
 /// Strings leave in raw UTF-8 with the shortest escapes, so the bytes are the same on every machine. Make one, use it
 /// for many records with `removeAll`, and no record allocates.
-public struct JSONWriter: Sendable {
-    private var buffer: ByteBuffer
+public struct JSONWriter: ~Copyable {
+    @usableFromInline var buffer: ByteBuffer
 
     public init(reserving capacity: Int = 512) {
         buffer = ByteBuffer(reserving: capacity)
@@ -15,6 +15,7 @@ public struct JSONWriter: Sendable {
     public var count: Int { buffer.count }
 
     /// Shows what was written, without a copy.
+    @inlinable
     public func withUnsafeBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         buffer.withUnsafeBytes(body)
     }

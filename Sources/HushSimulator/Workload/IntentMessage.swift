@@ -58,7 +58,7 @@ extension Workload.Event {
         return json
     }
 
-    private static func end(_ json: JSONWriter, _ topic: InputTopic, _ recipient: Bytes) -> PhoneMessage {
+    private static func end(_ json: consuming JSONWriter, _ topic: InputTopic, _ recipient: Bytes) -> PhoneMessage {
         var json = json
         json.byte(UInt8(ascii: "}"))
         return PhoneMessage(topic: topic, key: recipient, value: Bytes(json.bytes))

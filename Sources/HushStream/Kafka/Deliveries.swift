@@ -25,7 +25,8 @@ final class Deliveries: ClientEvents {
         super.install(on: configuration)
         rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
             guard let opaque, let message else { return }
-            Unmanaged<Deliveries>.fromOpaque(opaque).takeUnretainedValue().delivered(message)
+            // Its owner outlives the client, so no report need hold it.
+            Unmanaged<Deliveries>.fromOpaque(opaque)._withUnsafeGuaranteedRef { $0.delivered(message) }
         }
     }
 

@@ -179,7 +179,7 @@ extension SlotRunner {
                 identity: configuration.identity, changelogOffsets: member.changelogOffsets,
                 nowMillis: member.context.state.nowMillis, writtenMillis: wallMillis,
                 transactions: member.transactions)
-            try member.store.apply(member.context.state.overlay, checkpoint: checkpoint)
+            try member.context.state.apply(to: member.store, checkpoint: checkpoint)
             member.context.state.settle()
             if member.store.unflushedBytes > home.writeBytesPerStore { try member.store.flush(waits: false) }
         }

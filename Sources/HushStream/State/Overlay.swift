@@ -1,7 +1,7 @@
 /// The writes of a transaction that has not committed: the newest value of each key, or that it is deleted.
 ///
-/// Keys are kept in the order of their first write, so that what is made of them is the same in every run; a scan sorts
-/// what is new since the last one.
+/// Keys are kept in the order of their first write, so that what is made of them is the same in every run. For scans
+/// there are sorted runs of them, each at least twice as long as the next, so that a key is merged a few times at most.
 struct Overlay: ~Copyable {
     struct Entry {
         fileprivate var hash: Int
@@ -22,8 +22,9 @@ struct Overlay: ~Copyable {
     private(set) var entries: [Entry] = []
     /// Open addressing over `entries`: index + 1, 0 is free. A power of two, at most half full.
     private var slots: [Int32] = Array(repeating: 0, count: 1024)
-    /// The first `sorted.count` entries, in the order of (table, key).
-    private var sorted: [Int32] = []
+    /// The first `sortedCount` entries, each run in the order of (table, key).
+    private var runs: [[Int32]] = []
+    private var sortedCount = 0
 
     var isEmpty: Bool { entries.isEmpty }
     /// Bytes of keys and values that were written, overwritten ones included.
@@ -59,25 +60,44 @@ struct Overlay: ~Copyable {
     mutating func matches(_ table: UInt8, prefix: UnsafeRawBufferPointer) -> [Entry] {
         if entries.isEmpty { return [] }
         sortNew()
+        var found: [Entry] = []
+        var runsWithAny = 0
+        for run in runs {
+            let before = found.count
+            appendMatches(table, prefix, in: run, to: &found)
+            if found.count > before { runsWithAny += 1 }
+        }
+        if runsWithAny > 1 { found.sort { KeyOrder.isLess($0.key, $1.key) } }
+        return found
+    }
+
+    private func appendMatches(
+        _ table: UInt8, _ prefix: UnsafeRawBufferPointer, in run: [Int32], to found: inout [Entry]
+    ) {
         var low = 0
-        var high = sorted.count
+        var high = run.count
         while low < high {
             let middle = (low + high) / 2
-            let entry = entries[Int(sorted[middle])]
+            let entry = entries[Int(run[middle])]
             if entry.table < table || (entry.table == table && KeyOrder.isLess(entry.key, prefix)) {
                 low = middle + 1
             } else {
                 high = middle
             }
         }
-        var found: [Entry] = []
-        while low < sorted.count {
-            let entry = entries[Int(sorted[low])]
+        while low < run.count {
+            let entry = entries[Int(run[low])]
             guard entry.table == table, KeyOrder.starts(entry.key, with: prefix) else { break }
             found.append(entry)
             low += 1
         }
-        return found
+    }
+
+    /// Shows every entry in the order of (table, key).
+    mutating func forEachSorted(_ body: (Entry) -> Void) {
+        sortNew()
+        while runs.count > 1 { mergeLast() }
+        for index in runs.first ?? [] { body(entries[Int(index)]) }
     }
 
     mutating func clear() {
@@ -88,20 +108,25 @@ struct Overlay: ~Copyable {
             for index in slots.indices { slots[index] = 0 }
         }
         entries.removeAll(keepingCapacity: true)
-        sorted.removeAll(keepingCapacity: true)
+        runs.removeAll(keepingCapacity: true)
+        sortedCount = 0
         arena.clear()
     }
 
     private mutating func sortNew() {
-        guard sorted.count < entries.count else { return }
-        var fresh = (Int32(sorted.count)..<Int32(entries.count)).map { $0 }
+        guard sortedCount < entries.count else { return }
+        var fresh = (Int32(sortedCount)..<Int32(entries.count)).map { $0 }
         fresh.sort { isLess($0, $1) }
-        if sorted.isEmpty {
-            sorted = fresh
-            return
-        }
+        runs.append(fresh)
+        sortedCount = entries.count
+        while runs.count > 1, runs[runs.count - 2].count < 2 * runs[runs.count - 1].count { mergeLast() }
+    }
+
+    /// Makes one of the last two runs.
+    private mutating func mergeLast() {
+        let (fresh, sorted) = (runs.removeLast(), runs.removeLast())
         var merged: [Int32] = []
-        merged.reserveCapacity(entries.count)
+        merged.reserveCapacity(sorted.count + fresh.count)
         var left = 0
         var right = 0
         while left < sorted.count, right < fresh.count {
@@ -115,7 +140,7 @@ struct Overlay: ~Copyable {
         }
         merged.append(contentsOf: sorted[left...])
         merged.append(contentsOf: fresh[right...])
-        sorted = merged
+        runs.append(merged)
     }
 
     private func isLess(_ left: Int32, _ right: Int32) -> Bool {

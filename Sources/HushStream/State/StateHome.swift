@@ -116,6 +116,7 @@ public final class StateHome: Sendable {
         let blocks = rocksdb_block_based_options_create()
         rocksdb_block_based_options_set_block_cache(blocks, OpaquePointer(bitPattern: cache))
         rocksdb_block_based_options_set_cache_index_and_filter_blocks(blocks, 1)
+        rocksdb_block_based_options_set_pin_l0_filter_and_index_blocks_in_cache(blocks, 1)
         rocksdb_block_based_options_set_filter_policy(blocks, rocksdb_filterpolicy_create_bloom_full(10))
         rocksdb_options_set_block_based_table_factory(options, blocks)
         rocksdb_block_based_options_destroy(blocks)

@@ -89,6 +89,11 @@ final class TaskState {
         if appendMillis > nowMillis { nowMillis = appendMillis }
     }
 
+    /// Writes what is committed to the store, with the checkpoint that goes with it.
+    func apply(to store: StateStore, checkpoint: Checkpoint) throws(StreamFault) {
+        try store.apply(&overlay, checkpoint: checkpoint)
+    }
+
     /// What was written is committed elsewhere; the overlay starts anew.
     func settle() {
         overlay.clear()

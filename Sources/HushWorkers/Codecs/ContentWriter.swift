@@ -19,7 +19,7 @@ enum ContentField: Int, CaseIterable {
 /// Collects the content fields of one intent, and writes them as canonical JSON.
 ///
 /// Of repeated fields the last counts; inside the objects that are passed on as given, repeated members stay.
-struct ContentWriter {
+struct ContentWriter: ~Copyable {
     /// By `ContentField.rawValue`.
     private var values = InlineArray<12, JSONValue?>(repeating: nil)
     private var json = JSONWriter(reserving: 4096)

@@ -22,6 +22,17 @@ enum PlannerRows {
         key.append(recipient.raw)
     }
 
+    /// Whether a key is that of this mark.
+    static func isMarkKey(_ key: borrowing ByteBuffer, _ id: Bytes, of recipient: Bytes) -> Bool {
+        // Where the end of the key is the id and the rest is as long as it must be, one comparison is left.
+        let nameStart = key.count - id.count - recipient.count
+        guard nameStart == (recipient.count < 0x80 ? 1 : 2) else { return false }
+        return key.withUnsafeBytes { key in
+            id.isEqual(to: UnsafeRawBufferPointer(rebasing: key.suffix(id.count)))
+                && recipient.isEqual(to: UnsafeRawBufferPointer(rebasing: key[nameStart...].prefix(recipient.count)))
+        }
+    }
+
     static func write(_ mark: Mark, lifeMillis: Int64, _ writer: inout RowWriter) {
         // A mark counts through its last millisecond.
         writer.begin(format: markFormat, dropping: mark.touched.adding(millis: lifeMillis).adding(millis: 1))

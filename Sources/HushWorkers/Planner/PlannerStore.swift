@@ -5,7 +5,7 @@ import HushStream
 ///
 /// A cache holds devices and live lists of recipients that were active lately, so that an intent to one of them costs
 /// one mark read and one written, and no scan.
-struct PlannerStore: PlannerState {
+final class PlannerStore: PlannerState {
     typealias Failure = TaskFailure
 
     /// The tables' indices in `StreamConfiguration.tables`.
@@ -25,9 +25,14 @@ struct PlannerStore: PlannerState {
 
     private let context: TaskContext
     private let markLifeMillis: Int64
-    private var cache: RecipientCache
-    private var key = ByteBuffer(reserving: 256)
-    private var writer = RowWriter()
+    // All is of one thread and none is used from within its own use, so what these accesses would be checked for at run
+    // time, a dozen times a record, cannot be.
+    @exclusivity(unchecked) private var cache: RecipientCache
+    /// The key of the last read or write.
+    @exclusivity(unchecked) private var key = ByteBuffer(reserving: 512)
+    @exclusivity(unchecked) private var writer = RowWriter()
+    /// Whether `key` is that of a mark that was looked for and is not there.
+    @exclusivity(unchecked) private var isMarkAbsent = false
 
     init(_ context: TaskContext, markLifeMillis: Int64, cachedRecipientsMax: Int) {
         self.context = context
@@ -35,19 +40,22 @@ struct PlannerStore: PlannerState {
         cache = RecipientCache(countMax: cachedRecipientsMax)
     }
 
-    mutating func mark(_ id: Bytes, of recipient: Bytes) throws(TaskFailure) -> Mark? {
+    func mark(_ id: Bytes, of recipient: Bytes) throws(TaskFailure) -> Mark? {
         setMarkKey(id, of: recipient)
-        return try read(Self.marksTable) { value throws(TaskFailure) in try value.map(PlannerRows.mark) }
+        let mark = try read(Self.marksTable) { value throws(TaskFailure) in try value.map(PlannerRows.mark) }
+        isMarkAbsent = mark == nil
+        return mark
     }
 
-    mutating func setMark(_ mark: Mark, _ id: Bytes, of recipient: Bytes) {
+    func setMark(_ mark: Mark, _ id: Bytes, of recipient: Bytes) {
+        let isNew = isMarkAbsent && PlannerRows.isMarkKey(key, id, of: recipient)
         setMarkKey(id, of: recipient)
         PlannerRows.write(mark, lifeMillis: markLifeMillis, &writer)
         put(Self.marksTable)
-        cache.entry(recipient).live?.follow(mark, id)
+        cache.entry(recipient).live?.follow(mark, id, isNew: isNew)
     }
 
-    mutating func recipient(_ name: Bytes) throws(TaskFailure) -> Recipient {
+    func recipient(_ name: Bytes) throws(TaskFailure) -> Recipient {
         let entry = cache.entry(name)
         if let known = entry.recipient { return known }
         setRecipientKey(name)
@@ -58,7 +66,7 @@ struct PlannerStore: PlannerState {
         return recipient
     }
 
-    mutating func setRecipient(_ recipient: Recipient, _ name: Bytes) {
+    func setRecipient(_ recipient: Recipient, _ name: Bytes) {
         setRecipientKey(name)
         if recipient == Recipient() {
             key.withUnsafeBytes { context.delete(Self.rowsTable, $0) }
@@ -69,7 +77,7 @@ struct PlannerStore: PlannerState {
         cache.entry(name).recipient = recipient
     }
 
-    mutating func live(of recipient: Bytes, at now: Timestamp) throws(TaskFailure) -> [LiveEntry] {
+    func live(of recipient: Bytes, at now: Timestamp) throws(TaskFailure) -> [LiveEntry] {
         let entry = cache.entry(recipient)
         if entry.live == nil { entry.live = LiveList(try scanLive(recipient)) }
         entry.live?.dropExpired(at: now)
@@ -77,13 +85,13 @@ struct PlannerStore: PlannerState {
     }
 
     /// Forgets what is cached, for the rows have gone back to what was committed.
-    mutating func aborted() {
+    func aborted() {
+        isMarkAbsent = false
         cache.removeAll()
     }
 
-    private mutating func scanLive(_ recipient: Bytes) throws(TaskFailure) -> [LiveEntry] {
-        key.removeAll()
-        PlannerRows.appendMarkPrefix(recipient, to: &key)
+    private func scanLive(_ recipient: Bytes) throws(TaskFailure) -> [LiveEntry] {
+        setMarkKey(Bytes([]), of: recipient)
         var entries: [LiveEntry] = []
         try key.withUnsafeBytes { prefix throws(TaskFailure) in
             try context.scan(Self.marksTable, prefix: prefix) { key, value throws(TaskFailure) in
@@ -106,13 +114,15 @@ struct PlannerStore: PlannerState {
         key.withUnsafeBytes { key in writer.withUnsafeBytes { context.put(table, key, $0) } }
     }
 
-    private mutating func setMarkKey(_ id: Bytes, of recipient: Bytes) {
+    private func setMarkKey(_ id: Bytes, of recipient: Bytes) {
+        isMarkAbsent = false
         key.removeAll()
         PlannerRows.appendMarkPrefix(recipient, to: &key)
         key.append(id.raw)
     }
 
-    private mutating func setRecipientKey(_ name: Bytes) {
+    private func setRecipientKey(_ name: Bytes) {
+        isMarkAbsent = false
         key.removeAll()
         key.append(UInt8(ascii: "d"))
         key.append(name.raw)

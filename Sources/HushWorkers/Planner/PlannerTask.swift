@@ -114,9 +114,6 @@ public final class PlannerTask: PartitionTask {
         var arrival = Arrival(position: position, appended: Timestamp(millis: record.appendTimeMillis), now: now)
         if let origin { arrival.origin = origin }
         guard var store else { throw TaskFailure("planner task \(partition) got a record before its state") }
-        // Taken out for the step, so that its buffers have one owner and are changed in place.
-        self.store = nil
-        defer { self.store = store }
         effects.removeAll()
         try planner.step(event, arrival, &store, &effects)
         send(effects.pushes, context)

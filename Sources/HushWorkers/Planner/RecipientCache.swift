@@ -16,10 +16,10 @@ struct LiveList {
         self = LiveList(entries.filter { $0.expires > now })
     }
 
-    /// Takes in a mark as it is now.
-    mutating func follow(_ mark: Mark, _ id: Bytes) {
+    /// Takes in a mark as it is now; of a new one there is no entry yet.
+    mutating func follow(_ mark: Mark, _ id: Bytes, isNew: Bool) {
         // By index: to iterate would copy each entry.
-        if let index = entries.indices.last(where: { entries[$0].id == id }) { entries.remove(at: index) }
+        if !isNew, let index = entries.indices.last(where: { entries[$0].id == id }) { entries.remove(at: index) }
         guard let notification = mark.live else { return }
         let entry = LiveEntry(id: id, expires: notification.expires, planned: notification.planned)
         // What is planned now comes last, for the task's time never goes back.
@@ -43,7 +43,8 @@ struct RecipientCache {
     private var young: [Bytes: CachedRecipient] = [:]
     private var old: [Bytes: CachedRecipient] = [:]
     /// A record asks for its recipient several times.
-    private var last: (name: Bytes, entry: CachedRecipient)?
+    private var lastName = Bytes([])
+    private var lastEntry: CachedRecipient?
 
     init(countMax: Int) {
         self.countMax = max(countMax, 2)
@@ -52,7 +53,7 @@ struct RecipientCache {
     var count: Int { young.count + old.count }
 
     mutating func entry(_ name: Bytes) -> CachedRecipient {
-        if let last, last.name == name { return last.entry }
+        if let lastEntry, lastName == name { return lastEntry }
         let entry: CachedRecipient
         if let found = young[name] {
             entry = found
@@ -64,7 +65,8 @@ struct RecipientCache {
             entry = old.removeValue(forKey: name) ?? CachedRecipient()
             young[name] = entry
         }
-        last = (name, entry)
+        lastName = name
+        lastEntry = entry
         return entry
     }
 
@@ -72,6 +74,6 @@ struct RecipientCache {
     mutating func removeAll() {
         young.removeAll()
         old.removeAll()
-        last = nil
+        lastEntry = nil
     }
 }

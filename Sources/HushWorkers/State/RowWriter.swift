@@ -3,7 +3,7 @@ import HushCore
 /// Builds the bytes of a state row: numbers as varints (LEB128; signed ones zigzag), text with its length before it.
 ///
 /// Make one, and use it for many rows with `begin`.
-struct RowWriter {
+struct RowWriter: ~Copyable {
     private var buffer: ByteBuffer
 
     init(reserving capacity: Int = 1024) {
