@@ -13,5 +13,11 @@ public enum StopSignal {
             // A store to an atomic is all that a signal handler may do here.
             _ = signal(number) { _ in StopSignal.asked.store(true, ordering: .releasing) }
         }
+        // Whoever started us may have blocked them, as libdispatch does in its threads, and a child inherits that.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
 }
