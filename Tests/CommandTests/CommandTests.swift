@@ -1,37 +1,6 @@
 import Foundation
 import Testing
 
-/// Runs the command as a shell would, with an environment of its own and in an empty directory.
-private struct Hush {
-    var status: Int32
-    var output: String
-    var errors: String
-
-    init(_ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:]) throws {
-        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hush-\(UUID())")
-        try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: directory) }
-        for (name, text) in files {
-            try text.write(to: directory.appendingPathComponent(name), atomically: true, encoding: .utf8)
-        }
-        let process = Process()
-        // The tests' own executable lies beside it.
-        let here = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        process.executableURL = URL(fileURLWithPath: here).deletingLastPathComponent().appendingPathComponent("hush")
-        process.arguments = arguments
-        process.environment = environment
-        process.currentDirectoryURL = directory
-        let (standardOutput, standardError) = (Pipe(), Pipe())
-        process.standardOutput = standardOutput
-        process.standardError = standardError
-        try process.run()
-        output = String(decoding: standardOutput.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        errors = String(decoding: standardError.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        status = process.terminationStatus
-    }
-}
-
 @Suite struct CommandTests {
     @Test(
         "help and version go to standard output and succeed",

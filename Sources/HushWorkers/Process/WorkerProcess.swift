@@ -139,7 +139,12 @@ public final class WorkerProcess {
                     slotName: name, partitionCount: plan.delivererPartitions,
                     plannerPartitionCount: plan.plannerPartitions))
             return try SlotKeeper(name: name, stage: stage, log: log) { [kafka, home, log, apns] in
-                let client = try APNsClient(apns)
+                let client: APNsClient
+                do {
+                    client = try APNsClient(apns)
+                } catch let fault as APNsConfigurationFault {
+                    throw SettingsFault([fault.description])
+                }
                 return DelivererSlot(
                     slot: try StreamSlot(stream, kafka: kafka, home: home, log: StreamLog(log)) {
                         DelivererApplication(configuration, transport: client)
