@@ -46,13 +46,18 @@ struct Books {
                     problems.append("a plan line has an op that cannot be read")
                     continue
                 }
-                // A deliverer that does not know the address names no device.
-                var elsewhere = op
-                elsewhere.device = ""
-                let count = (outcomes.removeValue(forKey: op) ?? 0) + (outcomes.removeValue(forKey: elsewhere) ?? 0)
+                let count = outcomes.removeValue(forKey: op) ?? 0
                 if count > 1 { problems.append("\(op) has \(count) final outcomes") }
                 if count == 0, !pending.insert(op).inserted { problems.append("\(op) was planned twice") }
             }
+        }
+        // A line names no device where the address is bound to nobody: one of those that have none of their own.
+        for op in pending {
+            var nameless = op
+            nameless.device = ""
+            guard let count = outcomes[nameless] else { continue }
+            outcomes[nameless] = count > 1 ? count - 1 : nil
+            pending.remove(op)
         }
         for op in outcomes.keys { problems.append("\(op) was never planned") }
         for (name, count) in decided where count > 1 { problems.append("\(name) was decided \(count) times") }

@@ -43,6 +43,8 @@ final class VirtualPath {
 
     let apns: VirtualAPNs
     private(set) var phones: [SimulatedPhone] = []
+    /// Whose phones they are, where a workload is played; `phones` is empty then.
+    let world: World?
     /// What phones published while `isDetained`; `settle` leaves it alone.
     private(set) var detained: [PhoneMessage] = []
     var isDetained = false
@@ -61,7 +63,8 @@ final class VirtualPath {
     private var planners: [Member<PlannerTask>] = []
     private var deliverers: [Member<DelivererTask>] = []
 
-    init(policy: Policy = Policy()) throws {
+    init(policy: Policy = Policy(), world: World? = nil) throws {
+        self.world = world
         let clock = clock
         let now: @Sendable () -> Timestamp = { Timestamp(millis: clock.millis.withLock { $0 }) }
         apns = try VirtualAPNs(topics: [Self.app], now: now)
@@ -126,6 +129,14 @@ final class VirtualPath {
 
     func goOffline(_ phone: SimulatedPhone) { offline[phone.token] = .some(nil) }
 
+    /// Everybody is online again.
+    func comeOnline() throws {
+        let kept = offline.sorted { $0.key < $1.key }
+        offline = [:]
+        for case (_, let push?) in kept { deliver(push) }
+        try settle()
+    }
+
     func comeOnline(_ phone: SimulatedPhone) throws {
         if let kept = offline.removeValue(forKey: phone.token), let push = kept { deliver(push) }
         try settle()
@@ -151,6 +162,7 @@ final class VirtualPath {
             try settle()
         }
         clock.millis.withLock { $0 = end.millis }
+        world?.expire(now: end)
         for phone in phones { phone.expire(now: end) }
         try settle()
     }
@@ -174,6 +186,7 @@ final class VirtualPath {
             offline[push.token] = push
             return
         }
+        if let world { publish(world.deliver(push.delivered, now: now)) }
         for phone in phones { publish(phone.receive(push.delivered, now: now)) }
     }
 
@@ -238,6 +251,19 @@ final class VirtualPath {
     }
 
     // MARK: trouble
+
+    /// The planners take what has come, and their transaction aborts; one of two then starts anew from its state.
+    func abortPlanning() throws {
+        for (partition, member) in planners.enumerated() where !lagging.contains(Int32(partition)) {
+            _ = try read(member, Topic.plannerInputs, partition)
+            member.driver.abort(member.task)
+            member.next = member.committed
+            guard partition.isMultiple(of: 2) else { continue }
+            member.task.closed()
+            member.task = planner.makeTask(partition: Int32(partition))
+            try member.task.restored(member.driver.context)
+        }
+    }
 
     /// The planners commit; the deliverers take what has come, and their transaction aborts; the records come again.
     func abortDelivery() throws {
