@@ -80,6 +80,19 @@ import Testing
         #expect(Array(lines[0].utf8).split(separator: expected, maxSplits: 1).count == 2)
     }
 
+    @Test("hush.dead takes the largest record that an input takes, with its headers and the reason")
+    func largest() throws {
+        let rig = try PlannerTaskRig()
+        let header = RecordHeader(name: "trace", value: Array(repeating: 0xff, count: 1000))
+        let key = Array(repeating: UInt8(ascii: "k"), count: 256)
+        let value = Array(repeating: UInt8(ascii: "v"), count: TopicPlan.inputBytesMax - key.count - 1005)
+        try rig.feed(.intents, value, key: key, headers: [header])
+        let dead = try #require(try rig.commit().first { $0.output == Output.dead.rawValue })
+        let size = dead.headers.reduce(key.count + value.count) { $0 + $1.name.utf8.count + $1.value.count }
+        #expect(dead.value == value)
+        #expect(size < TopicPlan.deadBytesMax && size <= rig.driver.context.recordBytesMax)
+    }
+
     @Test("ids that differ by Unicode form are two, 42 and \"42\" are one")
     func identity() throws {
         let rig = try PlannerTaskRig()

@@ -122,6 +122,15 @@ import Testing
         #expect(dead == [])
     }
 
+    @Test("every test that the page of testing names is there")
+    func namedTests() throws {
+        let tests = try Tree.files(under: "Tests", endings: [".swift"]).map(Tree.text).joined()
+        let page = try Tree.text("docs/internals/testing.md").split(separator: "\n").filter { $0.hasPrefix("| ") }
+        let names = try Pattern.matches(#"("(?:[^"\\]|\\.)+")"#, in: page.joined(separator: "\n")).map(\.group)
+        #expect(names.count > 100)
+        #expect(names.filter { !tests.contains($0) } == [])
+    }
+
     @Test("the page of metrics has every metric with its help text, and no other")
     func metrics() throws {
         let made = try Tree.files(under: "Sources", endings: [".swift"]).flatMap { path in

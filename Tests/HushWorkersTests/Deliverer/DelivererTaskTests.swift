@@ -130,6 +130,30 @@ struct DelivererTaskTests {
         #expect(rig.left().count == 1)
     }
 
+    @Test("9: a slot that was stopped and lost its partition sends nothing of what it had decided")
+    func frozenAndReplaced() throws {
+        let rig = try DelivererRig()
+        try rig.bind()
+        try rig.commit()
+        rig.transport.capacity = 0
+        try rig.create("committed, but no room yet")
+        try rig.commit()
+        try rig.create("decided, not committed")
+        try rig.task.prepareCommit(rig.driver.context)
+        rig.driver.context.isHeld = true
+        rig.application.wasFrozen()
+        rig.transport.capacity = 1000
+        try rig.turn()
+        // The commit finds another owner: the transaction is gone, and the partition with it.
+        rig.driver.abort(rig.task)
+        #expect(try rig.task.drain(rig.driver.context))
+        rig.task.closed()
+        rig.driver.context.isHeld = false
+        try rig.turn()
+        rig.application.committed()
+        #expect(rig.left() == [])
+    }
+
     @Test("a transport that halted by itself goes on after the second commit")
     func halted() throws {
         let rig = try DelivererRig()
