@@ -15,7 +15,7 @@ public enum Hex {
     }
 
     /// Whether every byte is a hex digit of either case.
-    public static func isHex(_ text: some Sequence<UInt8>) -> Bool {
+    public static func isHex(_ text: [UInt8]) -> Bool {
         text.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): true

@@ -38,9 +38,11 @@ public final class LedgerBook {
     private var moment: (at: Timestamp, json: [UInt8])
     /// The buffer of the lines, lent out between `begin` and `end`.
     private var lent = JSONWriter(reserving: 4096)
-    private var runs: [Run] = []
+    // Two lists that every record touches, of one thread and never used from within their own use: the checks at run time
+    // would cost more than what they check.
+    @exclusivity(unchecked) private var runs: [Run] = []
     /// Topic by topic, the offset behind the last record taken.
-    private var ends: [(topic: Topic, offset: Int64)] = []
+    @exclusivity(unchecked) private var ends: [(topic: Topic, offset: Int64)] = []
     private var lineCount = 0
 
     /// `task` is such as `plan-3`, and the key of the order lines; `config` a digest of the settings that decisions

@@ -12,6 +12,7 @@ public final class PlannerTask: PartitionTask {
     /// The highest append time of the records taken; goes back with an abort, so that a replay sees the same.
     private(set) var now = Timestamp.distantPast
     private let planner: Planner
+    private static let inputs = InputTopic.allCases
     private let cachedRecipientsMax: Int
     private let decoder: InputDecoder
     private let metrics: PlannerMetrics
@@ -46,7 +47,7 @@ public final class PlannerTask: PartitionTask {
         now = max(now, Timestamp(millis: record.appendTimeMillis))
         let topic = Topic.plannerInputs[record.input]
         book.took(topic, offset: record.offset)
-        let input = InputTopic.allCases[record.input]
+        let input = Self.inputs[record.input]
         switch decode(record, input) {
         case .success(let decoded): try take(decoded.event, record, input, context)
         case .failure(let reason): try bury(record, input, reason, ids: [nil], context)
