@@ -127,7 +127,7 @@ public final class StateHome: Sendable {
         var made = path.hasPrefix("/") ? "" : "."
         for part in path.split(separator: "/") {
             made += "/" + part
-            if mkdir(made, 0o750) != 0, errno != EEXIST {
+            if mkdir(made, 0o700) != 0, errno != EEXIST {
                 throw .state("cannot make the directory \(made): \(String(cString: strerror(errno)))")
             }
         }

@@ -55,6 +55,11 @@ final class SlotKeeper {
         guard ends.count <= Self.faultsMax else {
             return .failed("slot \(name) ended \(ends.count) times within \(Self.faultWindow), last: \(fault)")
         }
+        if case .fenced = fault {
+            log.warn(
+                "a slot was fenced: its transaction took too long, or another process runs under the same run.name",
+                ["slot": .text(name)])
+        }
         let pause = min(Self.pauseFirst * (1 << (ends.count - 1)), Self.pauseCap)
         log.warn(
             "a slot ended and will be started again",

@@ -10,6 +10,7 @@ public final class WorkerProcess {
     private let metrics = Metrics()
     private let health: Health
     private let home: StateHome
+    private let lock: StateLock
     private let kafka: KafkaConfiguration
     private let plan: TopicPlan
     private let policy: Policy
@@ -29,16 +30,28 @@ public final class WorkerProcess {
         self.log = log
         policy = try Policy(settings)
         plan = try TopicPlan(settings)
-        kafka = try KafkaConfiguration(settings)
+        kafka = try Self.asSettings { try KafkaConfiguration(settings) }
         health = Health(stallMax: settings[HushSettings.adminStallMax])
         wakeUp = try WakeUp()
         home = try StateHome(
             directory: settings[HushSettings.stateDirectory], cacheBytes: settings[HushSettings.stateCache],
             writeBufferBytes: settings[HushSettings.stateWrites])
+        lock = try StateLock(directory: settings[HushSettings.stateDirectory])
         for stage in settings[HushSettings.stages] {
             for number in 0..<settings[HushSettings.slots] {
-                keepers.append(try makeKeeper(stage, number))
+                keepers.append(try Self.asSettings { try makeKeeper(stage, number) })
             }
+        }
+    }
+
+    /// What is refused before anything runs is a matter of settings, whichever module found it.
+    private static func asSettings<Made>(_ make: () throws -> Made) throws -> Made {
+        do {
+            return try make()
+        } catch StreamFault.refused(let reason) {
+            throw SettingsFault([reason])
+        } catch let fault as APNsConfigurationFault {
+            throw SettingsFault(["apns: \(fault)"])
         }
     }
 
@@ -130,7 +143,10 @@ public final class WorkerProcess {
         case .deliver:
             var apns = try APNsRoutes.configuration(settings)
             apns.onEvent = { [log] event in
-                log.info("APNs connection", ["event": .text(event.kind.rawValue), "detail": .text(event.detail)])
+                let isTrouble = event.kind == .connectFailed || event.kind == .stopped
+                log.write(
+                    isTrouble ? .warn : .info, "APNs connection",
+                    ["event": .text(event.kind.rawValue), "detail": .text(event.detail)])
             }
             let configuration = DelivererConfiguration(
                 policy: policy, build: Bytes(Build.version), routes: APNsRoutes.all, log: log, metrics: metrics)

@@ -1,0 +1,27 @@
+import CLinux
+import Glibc
+import HushBase
+
+/// Holds a state directory for one process: two would each take the other's partitions for their own.
+///
+/// The lock is the kernel's, on the open file, so it goes with the process however that ends.
+struct StateLock: ~Copyable, Sendable {
+    private let file: Descriptor
+
+    /// - Throws: `SettingsFault` where another process has the directory, or the lock file cannot be made.
+    init(directory: String) throws(SettingsFault) {
+        let path = "\(directory)/process.lock"
+        let key = HushSettings.stateDirectory.definition.key
+        let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard opened >= 0 else {
+            throw SettingsFault(["\(key): \(path) cannot be opened: \(String(cString: strerror(errno)))"])
+        }
+        guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
+            close(opened)
+            throw SettingsFault([
+                "\(key): \(directory) is in use by another process: give each process a state.dir of its own"
+            ])
+        }
+        file = Descriptor(owning: opened)
+    }
+}
