@@ -2,8 +2,10 @@
 import json
 import os
 import pathlib
+import random
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -18,7 +20,13 @@ TOOL_SECONDS = 600
 
 
 # Pushes in flight at which a worker counts as sending: its word for it is up to 100 ms old.
-SENDING_MIN = 5
+SENDING_MIN = 20
+
+
+# A line of dump-log about a transaction that is being aborted, as Kafka 3.9 and 4 write it.
+ABORT_PATTERN = re.compile(
+    r'CreateTime: (?P<abort>\d+) .*transactional_?[iI]d"?[:=]"?(?P<id>[^",\s]+).*'
+    r'(?:transactionStartTimestampMs":|txnStartTimestamp=)(?P<begin>\d+)')
 
 
 class Failure(Exception):
@@ -57,13 +65,14 @@ class Kafka:
     def tool(self, *arguments):
         return run([KAFKA, "tool", self.directory, *arguments])
 
-    def ongoing(self, transactional_ids):
-        """Those of the ids whose transaction Kafka's own tool shows as open."""
+    def aborts(self):
+        """Every abort in Kafka's own log of transactions: (transactional id, begin, abort), times in milliseconds."""
+        files = sorted(str(path) for path in pathlib.Path(self.directory).glob("data-*/__transaction_state-*/*.log"))
+        text = self.tool("dump-log", "--transaction-log-decoder", "--files", ",".join(files))
         found = set()
-        for line in self.tool("transactions", "list").splitlines():
-            words = line.split()
-            if "Ongoing" in words:
-                found |= set(words) & set(transactional_ids)
+        for line in text.splitlines():
+            if "PrepareAbort" in line and (match := ABORT_PATTERN.search(line)):
+                found.add((match["id"], int(match["begin"]), int(match["abort"])))
         return found
 
     def kill(self, node):
@@ -102,7 +111,7 @@ class World:
 
     def __init__(self, program, kafka, work, options):
         # A broker that was killed is away for about as long as one takes to start.
-        over = options.over + round(kafka.start_seconds * (2 if options.mode == "kill" else 0))
+        over = options.over + round(kafka.start_seconds * (2 if options.mode == "kill" and options.nodes > 1 else 0))
         self.time_limit = over + options.settle
         self.push_log = work / "pushes.log"
         self.errors = work / "world.log"
@@ -287,6 +296,19 @@ class Rig:
             self.world.process.wait()
         if self.kafka is not None and self.options.keep is False:
             self.kafka.stop()
+
+
+def free_ports():
+    """The first of a hundred ports, of which those that a run takes are free just now."""
+    for base in random.sample(range(20000, 30000, 100), 100):
+        try:
+            for port in (*range(base, base + 6), base + 81, base + 82):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+            return base
+        except OSError:
+            continue
+    raise Failure("no hundred ports are free")
 
 
 def default_program():
