@@ -140,13 +140,13 @@ class World:
         """Whether it has ended: all screens are right, and nothing is left to do."""
         return self.process.poll() is not None
 
-    def unanswered_since(self, millis):
-        """How many requests were without their answers when connections broke, from a time on."""
+    def unanswered(self, begin, end):
+        """How many requests were without their answers when connections broke within a time, in milliseconds."""
         count = 0
         for line in self.push_log.read_bytes().split(b"\n"):
             if line.startswith(b'{"broken_at_ms"'):
                 broken = json.loads(line)
-                if broken["broken_at_ms"] >= millis:
+                if begin <= broken["broken_at_ms"] <= end:
                     count += len(broken["unanswered"])
         return count
 
