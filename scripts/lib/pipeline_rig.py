@@ -150,10 +150,15 @@ class World:
                     count += len(broken["unanswered"])
         return count
 
-    def waiting_at(self, millis, latency_ms):
-        """How many pushes APNs had taken and not yet answered at a time."""
+    def waiting_at(self, millis, latency_ms, tail=None):
+        """How many pushes APNs had taken and not yet answered at a time; by the last `tail` bytes of its log, or all."""
         count = 0
-        for line in self.push_log.read_bytes().split(b"\n"):
+        with open(self.push_log, "rb") as log:
+            if tail is not None:
+                log.seek(max(0, self.push_log.stat().st_size - tail))
+            text = log.read()
+        # The last line may not be whole yet, nor the first of a tail.
+        for line in text.split(b"\n")[:-1]:
             if line.startswith(b'{"n"'):
                 count += millis - latency_ms < json.loads(line)["at_ms"] <= millis
         return count
@@ -203,7 +208,7 @@ class Worker:
         return self.log.read_text(errors="replace")[-3000:]
 
     def metrics(self):
-        """The samples of /metrics by (name, stage); nothing where it does not answer."""
+        """The samples of /metrics by (name, stage), those without a stage as the deliverer's; nothing without an answer."""
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=2) as answer:
                 text = answer.read().decode()
@@ -211,9 +216,9 @@ class Worker:
             return {}
         found = {}
         for line in text.splitlines():
-            match = re.match(r'(\w+)\{([^}]*)\} (\S+)', line)
-            if match and (stage := re.search(r'stage="(\w+)"', match[2])):
-                key = (match[1], stage[1])
+            if match := re.match(r'(\w+)\{([^}]*)\} (\S+)', line):
+                stage = re.search(r'stage="(\w+)"', match[2])
+                key = (match[1], stage[1] if stage else "deliver")
                 found[key] = found.get(key, 0) + float(match[3])
         return found
 
@@ -221,15 +226,17 @@ class Worker:
         metrics = self.metrics() if metrics is None else metrics
         return sum(value for (name, _), value in metrics.items() if name == "hush_consumer_lag_records")
 
-    def is_working(self):
+    def is_working(self, metrics=None):
         """Whether both stages have partitions, have committed, and something is left to do."""
-        metrics = self.metrics()
+        metrics = self.metrics() if metrics is None else metrics
         return all(metrics.get((name, stage), 0) > 0 for name in ("hush_slot_partitions", "hush_transactions_total")
                    for stage in ("plan", "deliver")) and self.lag(metrics) > 0
 
     def is_sending(self):
-        """Whether it is working, and some pushes wait for their answers."""
-        return self.is_working() and self.in_flight() >= SENDING_MIN
+        """Whether it is working, APNs has answered it since its start, and more pushes wait for their answers."""
+        metrics = self.metrics()
+        return (self.is_working(metrics) and metrics.get(("hush_push_answers_total", "deliver"), 0) > 0
+                and metrics.get(("hush_pushes_in_flight", "deliver"), 0) >= SENDING_MIN)
 
     def in_flight(self):
         return int(self.metrics().get(("hush_pushes_in_flight", "deliver"), 0))
