@@ -98,9 +98,6 @@ public final class TaskContext {
     /// The highest append time this task has seen, in milliseconds since 1970; survives restarts, 0 before any record.
     public var lastAppendMillis: Int64 { state.nowMillis }
 
-    /// The next offset of an input; -1 where none is known yet.
-    public func nextOffset(_ input: Int) -> Int64 { positions[input] }
-
     /// Asks for `PartitionTask.woken` once the wall clock has reached a time; the earliest asked for counts, until then.
     public func wake(atMillis: Int64) {
         wakeAtMillis = min(wakeAtMillis ?? .max, atMillis)

@@ -46,11 +46,10 @@ struct KafkaRig: Sendable {
             if verbose { FileHandle.standardError.write(Data("\(level) \(message)\n".utf8)) }
         }
         let stamps = ["message.timestamp.type": "LogAppendTime"]
-        try TopicMaker.make(
-            [
-                (input, partitions, stamps), (output, partitions, stamps),
-                (changelog, partitions, ["cleanup.policy": "compact", "message.timestamp.type": "LogAppendTime"]),
-            ], kafka: kafka)
+        let compacted = stamps.merging(["cleanup.policy": "compact"]) { $1 }
+        let topics = [(input, stamps), (output, stamps), (changelog, compacted)]
+        try TopicAdmin(kafka).create(
+            topics.map { TopicDefinition(name: $0.0, partitionCount: partitions, configuration: $0.1) })
         if commitsOffsets { _ = try GroupOffsets.commitStart(of: [input], group: name, kafka: kafka) }
     }
 
@@ -116,8 +115,10 @@ struct KafkaRig: Sendable {
 
     /// All committed records of a topic.
     func read(_ topic: String) throws -> [Record] {
-        try KafkaReader.read(topic, partitions: partitions, kafka: kafka).map { record in
-            Record(partition: record.partition, key: String(decoding: record.key, as: UTF8.self), value: record.value)
+        try RecordReader(kafka, topics: [topic]).readToEnd().map { record in
+            Record(
+                partition: record.partition, key: String(decoding: record.key ?? [], as: UTF8.self),
+                value: record.value ?? [])
         }
     }
 

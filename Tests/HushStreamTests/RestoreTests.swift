@@ -71,7 +71,7 @@ extension OnKafka {
             try rig.produce(0..<50)
             try rig.run(50)
             let slot = try rig.slot(change: { $0.tables[0].changelog = rig.output + "-2" })
-            try TopicMaker.make([(rig.output + "-2", 1, [:])], kafka: rig.kafka)
+            try TopicAdmin(rig.kafka).create([TopicDefinition(name: rig.output + "-2", partitionCount: 1)])
             try slot.start()
             #expect(rig.wait { slot.status.phase == .stopped })
             guard case .refused(let reason) = slot.join() else {

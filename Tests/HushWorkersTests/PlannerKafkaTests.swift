@@ -20,10 +20,10 @@ struct PlannerKafkaTests {
         directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
         let stamps = ["message.timestamp.type": "LogAppendTime"]
         let topics = Topic.plannerInputs + [.pushes, .ledger, .dead]
-        try TopicMaker.make(
-            topics.map { (topic($0), partitions, stamps) }
-                + [.plannerMarks, .plannerRows].map { (topic($0), partitions, ["cleanup.policy": "compact"]) },
-            kafka: kafka)
+        let compacted = ["cleanup.policy": "compact"]
+        let shapes = topics.map { ($0, stamps) } + [(.plannerMarks, compacted), (.plannerRows, compacted)]
+        try TopicAdmin(kafka).create(
+            shapes.map { TopicDefinition(name: topic($0.0), partitionCount: partitions, configuration: $0.1) })
         // A topic that was just made may have no leader yet.
         let deadline = ContinuousClock.now + .seconds(20)
         while true {
@@ -75,12 +75,9 @@ struct PlannerKafkaTests {
     }
 
     private func lines(of topic: Topic) throws -> [[String: Any]] {
-        var found: [[String: Any]] = []
-        try RecordDump.read(self.topic(topic), partitions: partitions, kafka: kafka) { _, _, _, value in
-            guard let value else { return }
-            if let line = try? JSONSerialization.jsonObject(with: Data(value)) as? [String: Any] { found.append(line) }
+        try RecordReader(kafka, topics: [self.topic(topic)]).readToEnd().compactMap { record in
+            try record.value.flatMap { try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any] }
         }
-        return found
     }
 
     private func planLines() throws -> [[String: Any]] {

@@ -20,6 +20,7 @@ struct EmbeddedPathTests {
         private let log = AcceptedLog()
         private let directory: String
         private let broker: EmbeddedBroker
+        private let kafka: KafkaConfiguration
         private let producer: RecordProducer
         private let pipeline: DemoPipeline
         private let apns: SimulatedAPNs
@@ -34,7 +35,7 @@ struct EmbeddedPathTests {
             for topic in Topic.allCases {
                 try broker.create(topic.name, partitionCount: plan.partitionCount(of: topic))
             }
-            let kafka = try KafkaConfiguration(bootstrapServers: broker.bootstrapServers)
+            kafka = try KafkaConfiguration(bootstrapServers: broker.bootstrapServers)
             for (group, topics) in WorkerGroup.all {
                 _ = try GroupOffsets.commitStart(of: topics.map(\.name), group: group, kafka: kafka)
             }
@@ -64,9 +65,14 @@ struct EmbeddedPathTests {
             log.pushes.withLock { $0.filter { $0.token == token } }
         }
 
-        func wait(_ what: String, _ isMet: (Rig) -> Bool) throws {
+        /// How many addresses the planner has told of.
+        func addresses() throws -> Int {
+            Set(try RecordReader(kafka, topics: [Topic.pushes.name]).readToEnd().map(\.key)).count
+        }
+
+        func wait(_ what: String, _ isMet: (Rig) throws -> Bool) throws {
             let deadline = ContinuousClock.now + .seconds(60)
-            while !isMet(self) {
+            while try !isMet(self) {
                 try #require(ContinuousClock.now < deadline, "waited in vain for \(what)")
                 producer.poll()
                 usleep(10_000)
@@ -84,6 +90,8 @@ struct EmbeddedPathTests {
                 .devices, #"{"device":"d","token":"\#(token)","app":"com.example.hush","dialect":"crt"}"#,
                 key: recipient)
         }
+        // An intent that overtakes its device comes with the device's snapshot, as an update: a delete goes first.
+        try rig.wait("the devices") { try $0.addresses() == 2 }
         try rig.publish(.intents, #"{"id":1,"title":"hello there"}"#, key: "ada")
         try rig.wait("the create") { $0.pushes("aa000001").count == 1 }
         try rig.publish(.reads, #"{"id":1,"revision":1}"#, key: "ada")

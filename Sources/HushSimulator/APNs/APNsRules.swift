@@ -46,10 +46,6 @@ public struct APNsRules: Sendable {
     static let path = "/3/device/"
     /// The largest payload, in bytes.
     public static let payloadBytesMax = 4096
-    /// How old a provider token may be, by its `iat`.
-    public static let providerTokenAgeMax: Duration = .seconds(3600)
-    /// How far in the future an `iat` may lie, for clocks differ.
-    public static let providerTokenSkewMax: Duration = .seconds(60)
 
     /// The topics that may be pushed to.
     public var topics: Set<Bytes>

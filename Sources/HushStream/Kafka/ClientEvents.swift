@@ -9,7 +9,6 @@ class ClientEvents {
     let log: StreamLog
     /// The client's name in log messages.
     let name: String
-    private let lastError = Mutex<KafkaCause?>(nil)
     private let brokersDown = Atomic<Bool>(false)
 
     init(name: String, log: StreamLog) {
@@ -44,16 +43,7 @@ class ClientEvents {
 
     private func failed(_ code: rd_kafka_resp_err_t, _ reason: String) {
         let cause = KafkaCause(name, code, reason)
-        lastError.withLock { $0 = cause }
         if code == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN { brokersDown.store(true, ordering: .relaxed) }
         log.warning("kafka \(cause)")
-    }
-
-    /// The last error, taken: nil until another one comes.
-    func takeError() -> KafkaCause? {
-        lastError.withLock { error in
-            defer { error = nil }
-            return error
-        }
     }
 }

@@ -45,11 +45,6 @@ public final class Health: Sendable {
         return pulse
     }
 
-    /// Ends the watch of a loop that came to its end.
-    public func forget(_ loop: String) {
-        loops.withLock { $0[loop] = nil }
-    }
-
     /// Says that a part waits for something, as "restoring 3 partitions"; nil where it works.
     public func set(_ part: String, waitsFor reason: String?) {
         parts.withLock { $0[part] = .some(reason) }

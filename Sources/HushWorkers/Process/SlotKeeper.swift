@@ -3,7 +3,7 @@ import HushStream
 
 /// Keeps one slot running: a fault that a new slot can mend is followed by one, after a pause that grows.
 ///
-/// A pure machine but for the slots it makes: `look` is called again and again by the process' own loop.
+/// It has no thread and no clock: the process' own loop calls `look` again and again.
 final class SlotKeeper {
     enum Verdict: Hashable {
         case fine
@@ -18,6 +18,8 @@ final class SlotKeeper {
     private let make: () throws -> any WorkerSlot
     private let log: Log
     private var restartAt: MonotonicTime?
+    /// Whether the slot was started, and not joined since.
+    private var isRunning = false
     /// When the slots of late ended.
     private var ends: [MonotonicTime] = []
 
@@ -37,18 +39,15 @@ final class SlotKeeper {
 
     func start() throws(StreamFault) {
         try slot.start()
+        isRunning = true
     }
 
-    func look(_ now: MonotonicTime) throws -> Verdict {
+    func look(_ now: MonotonicTime) -> Verdict {
         if let restartAt {
-            guard restartAt <= now else { return .fine }
-            self.restartAt = nil
-            restarts += 1
-            slot = try make()
-            try slot.start()
-            return .fine
+            return restartAt <= now ? restart() : .fine
         }
-        guard slot.status.phase == .stopped else { return .fine }
+        guard isRunning, slot.status.phase == .stopped else { return .fine }
+        isRunning = false
         guard let fault = slot.join() else { return .failed("slot \(name) ended without being asked to") }
         guard fault.isMendedByRestart else { return .failed("slot \(name): \(fault)") }
         ends = ends.filter { now - $0 < Self.faultWindow } + [now]
@@ -68,12 +67,27 @@ final class SlotKeeper {
         return .fine
     }
 
-    /// Asks for the end; `join` waits for it.
-    func stop() {
-        if restartAt == nil { slot.stop() }
+    private func restart() -> Verdict {
+        restartAt = nil
+        restarts += 1
+        do {
+            slot = try make()
+            try start()
+            return .fine
+        } catch {
+            return .failed("slot \(name) cannot be started again: \(error)")
+        }
     }
 
+    /// Asks for the end; `join` waits for it.
+    func stop() {
+        if isRunning { slot.stop() }
+    }
+
+    /// Why a slot that still ran ended; nil where it was asked to, or none ran.
     func join() -> StreamFault? {
-        restartAt == nil ? slot.join() : nil
+        guard isRunning else { return nil }
+        isRunning = false
+        return slot.join()
     }
 }

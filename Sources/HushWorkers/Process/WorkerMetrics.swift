@@ -4,7 +4,6 @@ import HushStream
 
 /// What the process tells of its slots: read from their status every so often, so that no hot path counts.
 final class WorkerMetrics {
-    private let metrics: Metrics
     private let partitions: Gauge
     private let restoring: Gauge
     private let lag: Gauge
@@ -17,7 +16,6 @@ final class WorkerMetrics {
     private var seenRestarts = 0
 
     init(_ metrics: Metrics, slot: String, stage: Stage) {
-        self.metrics = metrics
         let labels = [("slot", slot), ("stage", stage.rawValue)]
         partitions = metrics.gauge("hush_slot_partitions", "Partitions that the slot works on.", labels)
         restoring = metrics.gauge("hush_slot_restoring_partitions", "Partitions whose state is being restored.", labels)

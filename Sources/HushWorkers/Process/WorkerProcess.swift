@@ -81,17 +81,17 @@ public final class WorkerProcess {
         var failure: String?
         while failure == nil, !isStopped() {
             _ = wakeUp.wait(atMost: Self.lookInterval)
-            failure = try look(MonotonicTime.now())
+            failure = look(MonotonicTime.now())
         }
         stop()
         return failure
     }
 
     /// Looks at every slot once; returns why the process cannot go on.
-    private func look(_ now: MonotonicTime) throws -> String? {
+    private func look(_ now: MonotonicTime) -> String? {
         var failure: String?
         for (keeper, metrics, pulse) in watched {
-            if case .failed(let reason) = try keeper.look(now) { failure = failure ?? reason }
+            if case .failed(let reason) = keeper.look(now) { failure = failure ?? reason }
             let status = keeper.slot.status
             if let turn = status.lastTurn { pulse.turned(turn) }
             health.set(keeper.name, waitsFor: Self.wait(status))
@@ -110,7 +110,7 @@ public final class WorkerProcess {
         }
     }
 
-    /// Planners first, for deliverers still take what is on its way; all under their own limits.
+    /// Asks all slots at once to drain and end, each under its own limits, and waits for them.
     private func stop() {
         for keeper in keepers { keeper.stop() }
         for keeper in keepers {

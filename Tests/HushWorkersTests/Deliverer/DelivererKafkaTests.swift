@@ -68,9 +68,10 @@ struct DelivererKafkaTests {
         kafka = try KafkaConfiguration(bootstrapServers: bootstrap ?? "")
         directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
         let stamps = ["message.timestamp.type": "LogAppendTime"]
-        try TopicMaker.make(
-            ["pushes", "ledger", "devices", "dead"].map { ("\(name)-\($0)", partitions, stamps) }
-                + [("\(name)-rows", partitions, ["cleanup.policy": "compact"])], kafka: kafka)
+        let shapes =
+            ["pushes", "ledger", "devices", "dead"].map { ($0, stamps) } + [("rows", ["cleanup.policy": "compact"])]
+        try TopicAdmin(kafka).create(
+            shapes.map { TopicDefinition(name: "\(name)-\($0.0)", partitionCount: partitions, configuration: $0.1) })
         // A topic that was just made may have no leader yet.
         let deadline = ContinuousClock.now + .seconds(20)
         while true {
@@ -151,10 +152,11 @@ struct DelivererKafkaTests {
     /// How often each op was told to be final.
     private func finals() throws -> [String: Int] {
         var found: [String: Int] = [:]
-        try RecordDump.read("\(name)-ledger", partitions: partitions, kafka: kafka) { _, _, _, value in
-            guard let value, let line = try? JSONSerialization.jsonObject(with: Data(value)) as? [String: Any],
+        for record in try RecordReader(kafka, topics: ["\(name)-ledger"]).readToEnd() {
+            guard let value = record.value,
+                let line = try JSONSerialization.jsonObject(with: Data(value)) as? [String: Any],
                 line["final"] as? Bool == true, let ops = line["ops"] as? [[String: Any]]
-            else { return }
+            else { continue }
             for op in ops { found[op["op"] as? String ?? "", default: 0] += 1 }
         }
         return found
