@@ -1,5 +1,5 @@
 # hush in a small image: built on Debian 12 with Swift's toolchain, run on Debian 12 with the libraries alone.
-FROM swift:6.2-bookworm AS build
+FROM swift:6.3.1-bookworm AS build
 RUN apt-get update && apt-get install -y --no-install-recommends \
       pkg-config librdkafka-dev libnghttp2-dev libssl-dev librocksdb-dev libsimdjson-dev libevent-dev libsqlite3-dev \
     && rm -rf /var/lib/apt/lists/*
