@@ -97,8 +97,13 @@ public protocol StreamApplication: AnyObject, SendableMetatype {
     /// The slot found that it was stopped for longer than half its session: whatever was about to leave must not, until
     /// a `committed` that finds `TaskContext.isHeld` false. The slot sees to it that there will be one.
     func wasFrozen()
+
+    /// The slot has let go of all its partitions, and closed their tasks: others may have them. What has not left must
+    /// not; what a drain waited for has its answer already.
+    func letGo()
 }
 
 extension StreamApplication {
     public var wakeUps: [WakeUp] { [] }
+    public func letGo() {}
 }

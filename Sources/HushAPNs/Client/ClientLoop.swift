@@ -64,7 +64,10 @@ final class ClientLoop {
 
     private func turn() -> MonotonicTime {
         ready.removeAll(keepingCapacity: true)
-        lastSeen = MonotonicTime.now()
+        // It may have stood still at any point of the turn before, not only while it waited.
+        let begin = MonotonicTime.now()
+        if mustDrop(at: begin) { dropAll(at: begin) }
+        lastSeen = begin
         do {
             try poller.wait(atMost: waitTime) { ready.append(($0, $1)) }
         } catch {
@@ -72,9 +75,7 @@ final class ClientLoop {
             preconditionFailure("\(error)")
         }
         var now = MonotonicTime.now()
-        if mustDrop(at: now) {
-            dropAll(at: now)
-        }
+        if mustDrop(at: now) { dropAll(at: now) }
         for event in ready where event.tag == Self.wakeUpTag { inlets.wakeUp.clear() }
         takeReplies(at: now)
         for event in ready where event.tag != Self.wakeUpTag { connectionReady(event.tag, at: now) }

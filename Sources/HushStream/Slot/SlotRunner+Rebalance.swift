@@ -186,6 +186,7 @@ extension SlotRunner {
             home.keepWarm(member.store)
             members[Int(member.partition)] = nil
         }
+        application.letGo()
         // A slot without tasks has nothing left to hold back.
         isHeld = false
         publishPartitions()

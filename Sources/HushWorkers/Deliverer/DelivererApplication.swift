@@ -76,6 +76,18 @@ public final class DelivererApplication: StreamApplication {
         transport.dropConnections()
     }
 
+    public func letGo() {
+        outbox.removeAll()
+        // What the transport holds was taken from partitions that others may work on now.
+        if flights.count > freeFlights.count { transport.dropConnections() }
+        // Their generations stay, so that a late answer finds no later push.
+        for place in flights.indices where flights[place].task != nil {
+            flights[place].task = nil
+            flights[place].entry = nil
+            freeFlights.append(place)
+        }
+    }
+
     /// A task's transaction is committed, and the slot holds nothing back.
     func committed() {
         isHeld = false

@@ -154,6 +154,36 @@ struct DelivererTaskTests {
         #expect(rig.left() == [])
     }
 
+    @Test("a slot that loses its partitions sends no more of theirs, written or not, and takes no late answer for a new one")
+    func lost() throws {
+        let rig = try DelivererRig()
+        try rig.bind()
+        try rig.bind("bb22")
+        try rig.commit()
+        rig.transport.capacity = 1
+        try rig.create("under way")
+        try rig.create("no room yet", "bb22")
+        try rig.commit()
+        #expect(rig.transport.sent.count == 1)
+        rig.task.closed()
+        rig.application.letGo()
+        #expect(rig.transport.drops == 1)
+        rig.transport.capacity = 1000
+        rig.application.committed()
+        #expect(rig.transport.sent.count == 1)
+
+        rig.transport.accept()
+        try rig.restart()
+        try rig.commit()
+        try rig.pass(1)
+        try rig.commit()
+        #expect(rig.ids().map { $0.suffix(1) } == ["2", "2"])
+        rig.application.letGo()
+        #expect(rig.transport.drops == 2)
+        rig.application.letGo()
+        #expect(rig.transport.drops == 2)
+    }
+
     @Test("a transport that halted by itself goes on after the second commit")
     func halted() throws {
         let rig = try DelivererRig()
