@@ -1,8 +1,10 @@
 import Foundation
 import HushBase
 import HushCore
-import HushWorkers
+import HushStream
 import Testing
+
+@testable import HushWorkers
 
 @Suite struct HushSettingsTests {
     @Test("the reference page is the table")
@@ -68,6 +70,38 @@ import Testing
         let settings = try loader.load()
         let fault = #expect(throws: SettingsFault.self) { try Policy(settings) }
         #expect(fault?.description.contains("planner.dedupe.window") == true)
+    }
+
+    @Test(
+        "times of a slot that contradict each other are refused with their keys and what to raise",
+        arguments: [
+            (
+                "run.transaction.timeout", "2s",
+                "run.transaction.timeout (2s) must be longer than run.commit.interval (200ms) and run.drain.max (2s) "
+                    + "together: raise it"
+            ),
+            (
+                "run.session.timeout", "6s",
+                "run.session.timeout (6s) must be longer than run.transaction.timeout (6s): raise it"
+            ),
+        ])
+    func times(key: String, value: String, message: String) throws {
+        var loader = SettingsLoader(table: HushSettings.table)
+        loader.addArgument(key, value)
+        let settings = try loader.load()
+        let fault = #expect(throws: SettingsFault.self) { try SlotTimes(settings) }
+        #expect(fault?.problems == [message])
+    }
+
+    @Test("a long session brings a longer poll interval with it, so that a slot can be started")
+    func longSession() throws {
+        var loader = SettingsLoader(table: HushSettings.table)
+        loader.addArgument("run.session.timeout", "15m")
+        let times = try SlotTimes(try loader.load())
+        let stream = times.applied(
+            to: DelivererConfiguration.stream(slotName: "t", partitionCount: 4, plannerPartitionCount: 4))
+        #expect(stream.sessionTimeout == .seconds(900) && stream.pollInterval == .seconds(950))
+        try stream.check()
     }
 
     @Test(

@@ -13,6 +13,7 @@ public final class WorkerProcess {
     private let lock: StateLock
     private let kafka: KafkaConfiguration
     private let plan: TopicPlan
+    private let times: SlotTimes
     private let policy: Policy
     private var keepers: [SlotKeeper] = []
     private var watched: [(keeper: SlotKeeper, metrics: WorkerMetrics, pulse: Health.Pulse)] = []
@@ -30,6 +31,7 @@ public final class WorkerProcess {
         self.log = log
         policy = try Policy(settings)
         plan = try TopicPlan(settings)
+        times = try SlotTimes(settings)
         kafka = try Self.asSettings { try KafkaConfiguration(settings) }
         health = Health(stallMax: settings[HushSettings.adminStallMax])
         wakeUp = try WakeUp()
@@ -130,8 +132,8 @@ public final class WorkerProcess {
                 policy: policy, build: Bytes(Build.version),
                 cachedRecipientsMax: settings[HushSettings.cachedRecipients],
                 metrics: metrics)
-            let stream = timed(
-                PlannerConfiguration.stream(
+            let stream = times.applied(
+                to: PlannerConfiguration.stream(
                     slotName: name, partitionCount: plan.plannerPartitions,
                     pushesPartitionCount: plan.delivererPartitions))
             return try SlotKeeper(name: name, stage: stage, log: log) { [kafka, home, log] in
@@ -150,8 +152,8 @@ public final class WorkerProcess {
             }
             let configuration = DelivererConfiguration(
                 policy: policy, build: Bytes(Build.version), routes: APNsRoutes.all, log: log, metrics: metrics)
-            let stream = timed(
-                DelivererConfiguration.stream(
+            let stream = times.applied(
+                to: DelivererConfiguration.stream(
                     slotName: name, partitionCount: plan.delivererPartitions,
                     plannerPartitionCount: plan.plannerPartitions))
             return try SlotKeeper(name: name, stage: stage, log: log) { [kafka, home, log, apns] in
@@ -167,14 +169,5 @@ public final class WorkerProcess {
                     }, client: client)
             }
         }
-    }
-
-    private func timed(_ stream: StreamConfiguration) -> StreamConfiguration {
-        var stream = stream
-        stream.commitInterval = settings[HushSettings.commitInterval]
-        stream.transactionTimeout = settings[HushSettings.transactionTimeout]
-        stream.sessionTimeout = settings[HushSettings.sessionTimeout]
-        stream.drainLimit = settings[HushSettings.drainMax]
-        return stream
     }
 }

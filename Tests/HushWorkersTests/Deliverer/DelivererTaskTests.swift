@@ -154,7 +154,7 @@ struct DelivererTaskTests {
         #expect(rig.left() == [])
     }
 
-    @Test("a slot that loses its partitions sends no more of theirs, written or not, and takes no late answer for a new one")
+    @Test("a slot that loses its partitions sends no more of theirs, and takes no late answer for a new push")
     func lost() throws {
         let rig = try DelivererRig()
         try rig.bind()
