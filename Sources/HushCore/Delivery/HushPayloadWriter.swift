@@ -10,7 +10,7 @@ public struct HushPayloadWriter: ~Copyable {
     public init(owner: Bytes, version: BindingVersion, bytesMax: Int) {
         self.bytesMax = bytesMax
         json.raw("{\"aps\":{\"content-available\":1},\"hush\":")
-        writeHead(owner: owner, version: version)
+        Self.writeHead(owner: owner, version: version, into: &json)
     }
 
     /// The fixed part of an alert: iOS shows `content` itself, so the app need not run. A repeat, which may have been
@@ -20,7 +20,7 @@ public struct HushPayloadWriter: ~Copyable {
         json.raw("{\"aps\":")
         Self.writeAlert(content, isRepeat: isRepeat, into: &json)
         json.raw(",\"hush\":")
-        writeHead(owner: owner, version: version)
+        Self.writeHead(owner: owner, version: version, into: &json)
     }
 
     public var isEmpty: Bool { opCount == 0 }
@@ -68,7 +68,7 @@ public struct HushPayloadWriter: ~Copyable {
         return json.bytes
     }
 
-    private mutating func writeHead(owner: Bytes, version: BindingVersion) {
+    private static func writeHead(owner: Bytes, version: BindingVersion, into json: inout JSONWriter) {
         json.raw("{\"v\":1,\"to\":\"")
         json.raw(OwnerTag.of(owner).raw)
         json.raw("\",\"b\":[")
