@@ -8,7 +8,8 @@ public struct PlannerConfiguration: Sendable {
     public var policy: Policy
     /// Names the code that decided, in the ledger's order lines.
     public var build: Bytes
-    /// How many recipients a task keeps in memory; each takes about a kilobyte, and 100 bytes for each live notification.
+    /// How many recipients a task keeps in memory; each takes about a kilobyte, 100 bytes for each live notification, and
+    /// 16 to 32 for each id that is remembered, up to `KnownIDs.countMax`.
     public var cachedRecipientsMax: Int
     public var metrics: Metrics
 

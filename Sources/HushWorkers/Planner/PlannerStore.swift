@@ -3,8 +3,8 @@ import HushStream
 
 /// The planner's state in the store of its partition.
 ///
-/// A cache holds devices and live lists of recipients that were active lately, so that an intent to one of them costs
-/// one mark read and one written, and no scan.
+/// A cache holds devices, live lists and ids of recipients that were active lately, so that an intent to one of them
+/// costs one mark written, and neither a read nor a scan.
 final class PlannerStore: PlannerState {
     typealias Failure = TaskFailure
 
@@ -42,6 +42,10 @@ final class PlannerStore: PlannerState {
 
     func mark(_ id: Bytes, of recipient: Bytes) throws(TaskFailure) -> Mark? {
         setMarkKey(id, of: recipient)
+        if cache.entry(recipient).lacks(id) {
+            isMarkAbsent = true
+            return nil
+        }
         let mark = try read(Self.marksTable) { value throws(TaskFailure) in try value.map(PlannerRows.mark) }
         isMarkAbsent = mark == nil
         return mark
@@ -49,10 +53,11 @@ final class PlannerStore: PlannerState {
 
     func setMark(_ mark: Mark, _ id: Bytes, of recipient: Bytes) {
         let isNew = isMarkAbsent && PlannerRows.isMarkKey(key, id, of: recipient)
-        setMarkKey(id, of: recipient)
+        if !isNew { setMarkKey(id, of: recipient) }
+        isMarkAbsent = false
         PlannerRows.write(mark, lifeMillis: markLifeMillis, &writer)
         put(Self.marksTable)
-        cache.entry(recipient).live?.follow(mark, id, isNew: isNew)
+        cache.entry(recipient).follow(mark, id, isNew: isNew)
     }
 
     func recipient(_ name: Bytes) throws(TaskFailure) -> Recipient {
@@ -79,7 +84,7 @@ final class PlannerStore: PlannerState {
 
     func live(of recipient: Bytes, at now: Timestamp) throws(TaskFailure) -> [LiveEntry] {
         let entry = cache.entry(recipient)
-        if entry.live == nil { entry.live = LiveList(try scanLive(recipient)) }
+        if entry.live == nil { try scanMarks(recipient, entry) }
         entry.live?.dropExpired(at: now)
         return entry.live?.entries ?? []
     }
@@ -90,18 +95,21 @@ final class PlannerStore: PlannerState {
         cache.removeAll()
     }
 
-    private func scanLive(_ recipient: Bytes) throws(TaskFailure) -> [LiveEntry] {
+    private func scanMarks(_ recipient: Bytes, _ entry: CachedRecipient) throws(TaskFailure) {
         setMarkKey(Bytes([]), of: recipient)
         var entries: [LiveEntry] = []
+        var ids: KnownIDs? = KnownIDs()
         try key.withUnsafeBytes { prefix throws(TaskFailure) in
             try context.scan(Self.marksTable, prefix: prefix) { key, value throws(TaskFailure) in
                 let id = UnsafeRawBufferPointer(rebasing: key[prefix.count...])
                 if let entry = try PlannerRows.liveEntry(id: id, value) { entries.append(entry) }
+                if ids?.insert(id) == false { ids = nil }
                 return true
             }
         }
         entries.sort { $0.planned < $1.planned }
-        return entries
+        entry.live = LiveList(entries)
+        entry.ids = ids
     }
 
     private func read<Value>(

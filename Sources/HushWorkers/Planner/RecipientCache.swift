@@ -31,10 +31,22 @@ struct LiveList {
 
 /// What the planner holds in memory of a recipient that was active lately: a copy of its rows, never ahead of them.
 final class CachedRecipient {
+    // Of one thread, and none is used from within its own use.
     /// Nil until it was read.
-    var recipient: Recipient?
+    @exclusivity(unchecked) var recipient: Recipient?
     /// Nil until it was scanned for.
-    var live: LiveList?
+    @exclusivity(unchecked) var live: LiveList?
+    /// Which marks there are; nil until they were scanned, and where there are too many.
+    @exclusivity(unchecked) var ids: KnownIDs?
+
+    /// Whether there is certainly no mark of this id, so that the store need not be asked.
+    func lacks(_ id: Bytes) -> Bool { ids?.contains(id) == false }
+
+    /// Takes in a mark as it is now.
+    func follow(_ mark: Mark, _ id: Bytes, isNew: Bool) {
+        live?.follow(mark, id, isNew: isNew)
+        if ids?.insert(id) == false { ids = nil }
+    }
 }
 
 /// A bounded cache of recipients in two generations: what was asked for since the last change of generations stays.
