@@ -4,7 +4,10 @@ import CRdKafka
 struct Producer: ~Copyable {
     let raw: OpaquePointer
     let deliveries: Deliveries
-    private let topics: UnsafeMutableBufferPointer<OpaquePointer>
+    private let names: [String]
+    /// Opened at the first record: librdkafka's thread walks over the partitions of every topic that is open whenever it
+    /// wakes, and most topics of a slot get a record once in a while at most.
+    private let topics: UnsafeMutableBufferPointer<OpaquePointer?>
 
     /// What makes a producer one of a transaction.
     struct Transactional {
@@ -33,27 +36,23 @@ struct Producer: ~Copyable {
             try configuration.set("message.timeout.ms", "\(transactional.timeoutMillis)")
         }
         try configure(configuration)
-        let client = try configuration.makeClient(RD_KAFKA_PRODUCER, events: deliveries)
-        var made: [OpaquePointer] = []
-        for name in names {
-            guard let topic = rd_kafka_topic_new(client, name, nil) else {
-                let fault = StreamFault("topic \(name)", rd_kafka_last_error())
-                for earlier in made { rd_kafka_topic_destroy(earlier) }
-                rd_kafka_destroy(client)
-                throw fault
-            }
-            made.append(topic)
-        }
-        raw = client
+        raw = try configuration.makeClient(RD_KAFKA_PRODUCER, events: deliveries)
         self.deliveries = deliveries
-        topics = .allocate(capacity: made.count)
-        _ = topics.initialize(from: made)
+        self.names = names
+        topics = .allocate(capacity: names.count)
+        topics.initialize(repeating: nil)
     }
 
     deinit {
-        for topic in topics { rd_kafka_topic_destroy(topic) }
+        for case let topic? in topics { rd_kafka_topic_destroy(topic) }
         topics.deallocate()
         rd_kafka_destroy(raw)
+    }
+
+    /// Nil where it cannot be opened; the reason is librdkafka's last error.
+    private func topic(_ index: Int) -> OpaquePointer? {
+        if topics[index] == nil { topics[index] = rd_kafka_topic_new(raw, names[index], nil) }
+        return topics[index]
     }
 
     /// Queues a record; key and value are copied. A partition of -1 is murmur2 of the key, random where there is none.
@@ -62,8 +61,9 @@ struct Producer: ~Copyable {
     func produce(
         _ topic: Int, partition: Int32, key: UnsafeRawBufferPointer?, value: UnsafeRawBufferPointer?, tag: Int
     ) -> rd_kafka_resp_err_t {
+        guard let topic = self.topic(topic) else { return rd_kafka_last_error() }
         let result = rd_kafka_produce(
-            topics[topic], partition, Int32(RD_KAFKA_MSG_F_COPY), UnsafeMutableRawPointer(mutating: Self.start(value)),
+            topic, partition, Int32(RD_KAFKA_MSG_F_COPY), UnsafeMutableRawPointer(mutating: Self.start(value)),
             value?.count ?? 0, Self.start(key), key?.count ?? 0, UnsafeMutableRawPointer(bitPattern: tag))
         return result == 0 ? RD_KAFKA_RESP_ERR_NO_ERROR : rd_kafka_last_error()
     }
@@ -74,6 +74,7 @@ struct Producer: ~Copyable {
         headers: [RecordHeader], tag: Int
     ) -> rd_kafka_resp_err_t {
         if headers.isEmpty { return produce(topic, partition: partition, key: key, value: value, tag: tag) }
+        guard let topic = self.topic(topic) else { return rd_kafka_last_error() }
         let list = rd_kafka_headers_new(headers.count)
         for header in headers {
             let code = header.value.withUnsafeBytes { bytes in
@@ -87,7 +88,7 @@ struct Producer: ~Copyable {
         let code = withUnsafeTemporaryAllocation(of: rd_kafka_vu_t.self, capacity: 7) { units in
             units.initialize(repeating: rd_kafka_vu_t())
             units[0].vtype = RD_KAFKA_VTYPE_RKT
-            units[0].u.rkt = topics[topic]
+            units[0].u.rkt = topic
             units[1].vtype = RD_KAFKA_VTYPE_PARTITION
             units[1].u.i32 = partition
             units[2].vtype = RD_KAFKA_VTYPE_MSGFLAGS
