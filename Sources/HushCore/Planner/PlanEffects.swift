@@ -18,6 +18,19 @@ public struct PlanEffects: Hashable, Sendable {
         lines.removeAll(keepingCapacity: true)
     }
 
+    /// Shows every push in order, and forgets it. To look at an element of an array copies all its fields, with a retain
+    /// and a release each; what is taken off the end is moved.
+    public mutating func drainPushes(_ body: (PlannedPush) -> Void) {
+        pushes.reverse()
+        while let push = pushes.popLast() { body(push) }
+    }
+
+    /// Shows every line in order, and forgets it, as `drainPushes` does.
+    public mutating func drainLines(_ body: (PlanLine) -> Void) {
+        lines.reverse()
+        while let line = lines.popLast() { body(line) }
+    }
+
     @usableFromInline
     mutating func push(_ record: PushRecord, to address: Address, repeatsPrevious: Bool = false) {
         pushes.append(PlannedPush(address: address, record: record, repeatsPrevious: repeatsPrevious))

@@ -3,53 +3,74 @@
 /// It owns its memory, so an append is one comparison and a copy: an array's asks each time whether it is shared, which
 /// costs several times that, and a record takes a hundred appends.
 public struct ByteBuffer: ~Copyable {
-    @usableFromInline var room: UnsafeMutableRawBufferPointer
+    /// Nil exactly while `capacity` is 0: an empty buffer that stands in for a lent one allocates nothing.
+    @usableFromInline var start: UnsafeMutableRawPointer?
+    @usableFromInline var capacity: Int
+    @usableFromInline var written = 0
+
     /// How many bytes were written.
-    public internal(set) var count = 0
+    @inlinable public var count: Int { written }
 
     public init(reserving capacity: Int) {
-        room = .allocate(byteCount: capacity, alignment: 1)
+        start = capacity > 0 ? .allocate(byteCount: capacity, alignment: 1) : nil
+        self.capacity = capacity
     }
 
     deinit {
-        room.deallocate()
+        start?.deallocate()
     }
 
     /// What was written, copied.
     public var bytes: [UInt8] { withUnsafeBytes { [UInt8]($0) } }
 
+    @inlinable
     public mutating func removeAll() {
-        count = 0
+        written = 0
     }
 
     /// Takes back what was written beyond `end` bytes.
     public mutating func truncate(to end: Int) {
-        precondition(end >= 0 && end <= count, "only what was written can be taken back")
-        count = end
+        precondition(end >= 0 && end <= written, "only what was written can be taken back")
+        written = end
     }
 
+    // The appends are inlined where they are used: a piece of a known length is then written by a move or two.
+
+    @inlinable
     public mutating func append(_ byte: UInt8) {
-        if count == room.count { grow(to: count + 1) }
-        room[count] = byte
-        count += 1
+        reserve(1)
+        start.unsafelyUnwrapped.storeBytes(of: byte, toByteOffset: written, as: UInt8.self)
+        written += 1
     }
 
+    @inlinable
     public mutating func append(_ source: UnsafeRawBufferPointer) {
-        let end = count + source.count
-        if end > room.count { grow(to: end) }
-        UnsafeMutableRawBufferPointer(rebasing: room[count..<end]).copyMemory(from: source)
-        count = end
+        guard source.count > 0, let base = source.baseAddress else { return }
+        reserve(source.count)
+        (start.unsafelyUnwrapped + written).copyMemory(from: base, byteCount: source.count)
+        written += source.count
     }
 
+    @inlinable
     public mutating func append(_ source: [UInt8]) {
         source.withUnsafeBytes { append($0) }
     }
 
-    private mutating func grow(to capacity: Int) {
-        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: max(capacity, 2 * room.count), alignment: 1)
-        withUnsafeBytes { larger.copyMemory(from: $0) }
-        room.deallocate()
-        room = larger
+    @inlinable
+    mutating func reserve(_ more: Int) {
+        if more > capacity - written { grow(by: more) }
+    }
+
+    @usableFromInline
+    mutating func grow(by more: Int) {
+        let larger = max(written + more, 2 * capacity)
+        let room = UnsafeMutableRawPointer.allocate(byteCount: larger, alignment: 1)
+        if let start {
+            room.copyMemory(from: start, byteCount: written)
+            start.deallocate()
+        }
+        start = room
+        capacity = larger
     }
 
     /// Shows what was written, without a copy.
@@ -57,7 +78,7 @@ public struct ByteBuffer: ~Copyable {
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try body(UnsafeRawBufferPointer(rebasing: room[..<count]))
+        try body(UnsafeRawBufferPointer(start: start, count: written))
     }
 }
 

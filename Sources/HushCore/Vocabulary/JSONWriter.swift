@@ -12,7 +12,7 @@ public struct JSONWriter: ~Copyable {
     /// What was written, copied.
     public var bytes: [UInt8] { buffer.bytes }
     /// How many bytes were written.
-    public var count: Int { buffer.count }
+    @inlinable public var count: Int { buffer.count }
 
     /// Shows what was written, without a copy.
     @inlinable
@@ -20,6 +20,7 @@ public struct JSONWriter: ~Copyable {
         buffer.withUnsafeBytes(body)
     }
 
+    @inlinable
     public mutating func removeAll() {
         buffer.removeAll()
     }
@@ -30,11 +31,13 @@ public struct JSONWriter: ~Copyable {
     }
 
     /// Text that is JSON already, such as `{"v":1,"id":`.
+    @inlinable
     public mutating func raw(_ text: StaticString) {
-        text.withUTF8Buffer { buffer.append(UnsafeRawBufferPointer($0)) }
+        buffer.append(UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
     /// Bytes that are JSON already.
+    @inlinable
     public mutating func raw(_ json: [UInt8]) {
         buffer.append(json)
     }
@@ -43,10 +46,12 @@ public struct JSONWriter: ~Copyable {
         json.withUnsafeBytes { buffer.append($0) }
     }
 
+    @inlinable
     public mutating func raw(_ json: UnsafeRawBufferPointer) {
         buffer.append(json)
     }
 
+    @inlinable
     public mutating func byte(_ byte: UInt8) {
         buffer.append(byte)
     }

@@ -23,13 +23,7 @@ struct ContentWriter: ~Copyable {
     /// By `ContentField.rawValue`.
     private var values = InlineArray<12, JSONValue?>(repeating: nil)
     private var json = JSONWriter(reserving: 4096)
-    /// `"name":` of each field.
-    private let names = Content.fields.map { name in
-        var json = JSONWriter(reserving: 32)
-        json.string(name)
-        json.byte(UInt8(ascii: ":"))
-        return json.bytes
-    }
+    private let names = FieldNames()
 
     mutating func removeAll() {
         values = InlineArray(repeating: nil)
@@ -59,7 +53,7 @@ struct ContentWriter: ~Copyable {
         for field in values.indices {
             guard let value = values[field] else { continue }
             if json.count > 1 { json.byte(UInt8(ascii: ",")) }
-            json.raw(names[field])
+            names.write(field, into: &json)
             let start = json.count
             json.value(value)
             if field <= ContentField.thread.rawValue { alertBytes += json.count - start }
@@ -104,6 +98,26 @@ struct ContentWriter: ~Copyable {
 
     private static func requireObject(_ field: StaticString, _ value: JSONValue) throws(DeadReason) {
         guard case .object = value.kind else { throw value.wrong(field, "must be an object") }
+    }
+}
+
+/// `"name":` of each content field, in one piece of memory: an array for each would be retained at each use.
+private struct FieldNames: ~Copyable {
+    private var json = JSONWriter(reserving: 256)
+    /// Where the name of each field ends, by `ContentField.rawValue`.
+    private var ends = InlineArray<12, Int>(repeating: 0)
+
+    init() {
+        for (index, name) in Content.fields.enumerated() {
+            json.string(name)
+            json.byte(UInt8(ascii: ":"))
+            ends[index] = json.count
+        }
+    }
+
+    func write(_ field: Int, into target: inout JSONWriter) {
+        let start = field == 0 ? 0 : ends[field - 1]
+        json.withUnsafeBytes { target.raw(UnsafeRawBufferPointer(rebasing: $0[start..<ends[field]])) }
     }
 }
 

@@ -2,7 +2,8 @@ import HushCore
 
 /// The pieces that several kinds of records share.
 extension JSONWriter {
-    /// `"name":` behind a comma.
+    /// `"name":` behind a comma; inlined, so that the name's length is known where it is copied.
+    @inline(__always)
     mutating func member(_ name: StaticString) {
         raw(",\"")
         raw(name)
@@ -59,6 +60,15 @@ extension JSONWriter {
         raw(",\"offset\":")
         integer(cause.offset)
         byte(UInt8(ascii: "}"))
+    }
+
+    /// The name of an op's kind, without quotes.
+    mutating func kind(_ kind: OpKind) {
+        switch kind {
+        case .create: raw("create")
+        case .delete: raw("delete")
+        case .bind: raw("bind")
+        }
     }
 
     mutating func op(_ op: OpID) {

@@ -48,11 +48,9 @@ public enum PushRecordWriter {
     }
 
     private static func write(_ op: Op, into json: inout JSONWriter) {
-        switch op.kind {
-        case .create: json.raw("{\"op\":\"create\",\"id\":")
-        case .delete: json.raw("{\"op\":\"delete\",\"id\":")
-        case .bind: json.raw("{\"op\":\"bind\",\"id\":")
-        }
+        json.raw("{\"op\":\"")
+        json.kind(op.kind)
+        json.raw("\",\"id\":")
         json.string(op.id)
         json.member("revision", op.revision)
         if op.first { json.raw(",\"first\":true") }

@@ -98,17 +98,20 @@ public final class LedgerBook {
         json.member("revision", line.revision)
         if !line.ops.isEmpty {
             json.member("ops")
-            json.array(line.ops) { json, op in
-                json.byte(UInt8(ascii: "["))
-                json.string(op.device)
-                json.byte(UInt8(ascii: ","))
-                json.string(op.kind.name)
-                if let id = op.id {
+            // By index: to iterate would copy each op.
+            for index in line.ops.indices {
+                json.raw(index == 0 ? "[[" : ",[")
+                json.string(line.ops[index].device)
+                json.raw(",\"")
+                json.kind(line.ops[index].kind)
+                json.byte(UInt8(ascii: "\""))
+                if let id = line.ops[index].id {
                     json.byte(UInt8(ascii: ","))
                     json.string(id)
                 }
                 json.byte(UInt8(ascii: "]"))
             }
+            json.byte(UInt8(ascii: "]"))
         }
         json.member("cause", line.cause)
         end(&json, send)

@@ -115,29 +115,30 @@ public final class PlannerTask: PartitionTask {
         var arrival = Arrival(position: position, appended: Timestamp(millis: record.appendTimeMillis), now: now)
         if let origin { arrival.origin = origin }
         guard var store else { throw TaskFailure("planner task \(partition) got a record before its state") }
+        // Taken out of the task, here and below, so that its use is checked once.
+        var effects = PlanEffects()
+        swap(&effects, &self.effects)
+        defer { swap(&effects, &self.effects) }
         effects.removeAll()
         try planner.step(event, arrival, &store, &effects)
-        send(effects.pushes, context)
-        // By index, here and below: to iterate would copy each with all its fields.
-        let lines = effects.lines
-        for index in lines.indices { write(lines[index], context) }
+        send(&effects, context)
+        effects.drainLines { write($0, context) }
     }
 
-    private func send(_ pushes: [PlannedPush], _ context: TaskContext) {
-        // Taken out of the task, so that its use is checked once.
+    private func send(_ effects: inout PlanEffects, _ context: TaskContext) {
         var json = JSONWriter(reserving: 0)
         swap(&json, &self.json)
         defer { swap(&json, &self.json) }
-        for index in pushes.indices {
-            if !pushes[index].repeatsPrevious {
+        tally.pushes += effects.pushes.count
+        effects.drainPushes { push in
+            if !push.repeatsPrevious {
                 json.removeAll()
-                PushRecordWriter.write(pushes[index].record, into: &json)
+                PushRecordWriter.write(push.record, into: &json)
             }
-            pushes[index].address.key.raw.withUnsafeBytes { key in
+            push.address.key.raw.withUnsafeBytes { key in
                 json.withUnsafeBytes { context.send(Output.pushes.rawValue, key: key, value: $0) }
             }
         }
-        tally.pushes += pushes.count
     }
 
     /// Sends a record on to its recipient's partition, with the place it came from; once.
