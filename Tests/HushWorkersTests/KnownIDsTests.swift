@@ -7,10 +7,14 @@ import Testing
     @Test("an id that was taken in is known, and the others are not")
     func contains() {
         var ids = KnownIDs()
+        var found: [Bool] = []
+        var inserted: [Bool] = []
         for number in 0..<250 {
-            #expect(!ids.contains(Bytes("id-\(number)")))
-            #expect(ids.insert(Bytes("id-\(number)")))
+            found.append(ids.contains(Bytes("id-\(number)")))
+            inserted.append(ids.insert(Bytes("id-\(number)")))
         }
+        #expect(!found.contains(true))
+        #expect(!inserted.contains(false))
         for number in 0..<250 { #expect(ids.contains(Bytes("id-\(number)"))) }
         for number in 250..<1000 { #expect(!ids.contains(Bytes("id-\(number)"))) }
         #expect(!ids.contains(""))
@@ -19,9 +23,12 @@ import Testing
     @Test("what is full says so, and still takes what it has")
     func full() {
         var ids = KnownIDs()
-        for number in 0..<KnownIDs.countMax { #expect(ids.insert(Bytes("id-\(number)"))) }
-        #expect(!ids.insert("one more"))
-        #expect(ids.insert("id-0"))
+        let inserted = (0..<KnownIDs.countMax).map { ids.insert(Bytes("id-\($0)")) }
+        #expect(!inserted.contains(false))
+        let more = ids.insert("one more")
+        #expect(!more)
+        let again = ids.insert("id-0")
+        #expect(again)
         #expect(!ids.contains("one more"))
     }
 }

@@ -192,8 +192,10 @@ public final class PlannerTask: PartitionTask {
     /// All lines of a task go to its own partition, so that the chain of digests is one sequence of records.
     private func write(_ line: PlanLine, _ context: TaskContext) {
         tally.count(line.decision)
+        // A closure that uses the line would hold a copy of it whole.
+        let recipient = line.recipient
         book.write(line, at: now) { value in
-            line.recipient.raw.withUnsafeBytes { key in
+            recipient.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
             }
         }
