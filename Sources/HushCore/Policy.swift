@@ -39,6 +39,9 @@ public struct Policy: Hashable, Sendable {
     public var idBytesMax = 256
     /// Ops that a paused credential may park in a partition.
     public var opsParkedMax = 10_000
+    /// How long a delete waits after APNs took the alert that it takes back: the system shows alerts without asking the
+    /// app, so one that is overtaken by its delete would stand.
+    public var alertDeleteWait: Duration = .seconds(10)
     /// How long an address rests after APNs finds that its token does not fit; a new bind ends it.
     public var addressRest: Duration = .seconds(3600)
     /// How long a create waits for the wake-up budget at most.

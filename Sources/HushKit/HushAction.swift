@@ -9,6 +9,8 @@ public enum HushAction: Hashable, Sendable {
     case remove([Bytes])
     /// Take everything of ours off the screen: every identifier for which `StableIdentifier.isOurs` holds.
     case removeAll
+    /// Put this number on the app's icon. It is 0 only where no notification of ours stands.
+    case badge(Int64)
     /// Tell that these ops are done; repeat until it is taken.
     case acknowledge([Bytes])
     /// Tell what is on the screen and what is gone; repeat until it is taken, or until a newer hello is.

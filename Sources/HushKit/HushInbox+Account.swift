@@ -33,8 +33,13 @@ extension HushInbox {
 
     /// APNs gave its token; to be called at every launch, for a register that changes nothing is cheap and a lost one
     /// is not. The token is hex of either case.
-    public mutating func registered(token: Bytes) -> [HushAction] {
-        self.token = Bytes(token.raw.map { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) ? $0 | 0x20 : $0 })
+    ///
+    /// `newInstall` is a random id, which is taken where the token is another than before: this may be a backup on
+    /// another phone, and two phones must not answer to one name. What is on the screen stays.
+    public mutating func registered(token: Bytes, newInstall: Bytes? = nil) -> [HushAction] {
+        let token = Bytes(token.raw.map { (UInt8(ascii: "A")...UInt8(ascii: "F")).contains($0) ? $0 | 0x20 : $0 })
+        if let newInstall, let old = self.token, old != token { install = newInstall }
+        self.token = token
         return registration
     }
 
@@ -53,6 +58,6 @@ extension HushInbox {
         records.removeAll()
         (tag, version, complained) = (nil, nil, nil)
         install = newInstall
-        return [.removeAll]
+        return [.removeAll] + settleBadge()
     }
 }

@@ -9,6 +9,7 @@ extension HushInbox: Codable {
             var created: Int64
             var deleted: Int64
             var expiresMillis: Int64?
+            var countsBadge: Bool?
         }
 
         /// Raised when an older build could not read this any more.
@@ -21,6 +22,7 @@ extension HushInbox: Codable {
         var tag: String?
         var token: String?
         var complainedMillis: Int64?
+        var badge: Int64?
         /// The one that changed longest ago first.
         var entries: [Entry]
     }
@@ -29,12 +31,12 @@ extension HushInbox: Codable {
         var saved = Saved(
             device: device.text, install: install.text, loggedOut: account == .loggedOut,
             version: version.map { [$0.at.millis, Int64($0.partition), $0.offset] }, tag: tag?.text,
-            token: token?.text, complainedMillis: complained?.millis, entries: [])
+            token: token?.text, complainedMillis: complained?.millis, badge: badge, entries: [])
         if case .loggedIn(let recipient) = account { saved.recipient = recipient.text }
         saved.entries = records.sorted { $0.value.touched < $1.value.touched }.map { id, record in
             .init(
                 id: id.text, created: record.standing.created, deleted: record.standing.deleted,
-                expiresMillis: record.expires?.millis)
+                expiresMillis: record.expires?.millis, countsBadge: record.countsBadge ? true : nil)
         }
         try saved.encode(to: encoder)
     }
@@ -60,10 +62,12 @@ extension HushInbox: Codable {
         }
         tag = saved.tag.map { Bytes($0) }
         token = saved.token.map { Bytes($0) }
+        badge = saved.badge
         complained = saved.complainedMillis.map(Timestamp.init(millis:))
         for entry in saved.entries {
             touch(Bytes(entry.id)) { record in
                 record.standing = Standing(created: entry.created, deleted: entry.deleted)
+                record.countsBadge = entry.countsBadge ?? false
                 record.expires = entry.expiresMillis.map(Timestamp.init(millis:))
             }
         }

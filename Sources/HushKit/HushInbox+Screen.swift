@@ -43,13 +43,17 @@ extension HushInbox {
     /// see it; what the system showed for an alert while the app could not run is taken over from its payload.
     public mutating func foregrounded(delivered: [HushDelivered]? = nil, now: Timestamp) -> [HushAction] {
         if let delivered { reconcile(delivered) }
-        let actions = expire(now: now)
+        let actions = dropExpired(now: now) + settleBadge()
         if account == .loggedOut { return actions }
         return actions + [.hello(hello)]
     }
 
     /// Removes what has expired. Nobody is told: the sender counts the same time.
     public mutating func expire(now: Timestamp) -> [HushAction] {
+        dropExpired(now: now) + settleBadge()
+    }
+
+    mutating func dropExpired(now: Timestamp) -> [HushAction] {
         let expired = records.filter { $0.value.standing.isShown && ($0.value.expires ?? .distantFuture) <= now }
         if expired.isEmpty { return [] }
         for id in expired.keys { hide(id) }
@@ -65,8 +69,10 @@ extension HushInbox {
         guard let (id, record) = shown.first(where: { StableIdentifier.of($0.key) == identifier }) else { return [] }
         let revision = record.standing.created
         hide(id)
-        guard reports else { return [] }
-        return [.report(HushReport(kind: .dismissed, id: id, revision: revision, device: device, install: install))]
+        let badge = settleBadge()
+        guard reports else { return badge }
+        let report = HushReport(kind: .dismissed, id: id, revision: revision, device: device, install: install)
+        return badge + [.report(report)]
     }
 
     /// The person read what a notification is about, by opening it or elsewhere in the app.
@@ -80,9 +86,20 @@ extension HushInbox {
             touch(id) { $0.standing.delete(through: seen) }
             if wasShown, revisionShown(id) == nil { actions.append(.remove([StableIdentifier.of(id)])) }
         }
-        return actions + [
+        return actions + settleBadge() + [
             .report(HushReport(kind: .read, id: id, revision: seen, device: device, install: install))
         ]
+    }
+
+    /// The number for the app's icon, where a notification on the screen asks for the count and it has changed.
+    mutating func settleBadge() -> [HushAction] {
+        let shown = records.values.lazy.filter(\.standing.isShown)
+        let isKept = shown.contains(where: \.countsBadge)
+        guard isKept || badge != nil else { return [] }
+        let count = Int64(shown.count)
+        let isChanged = badge != count
+        badge = isKept ? count : nil
+        return isChanged ? [.badge(count)] : []
     }
 
     /// Deletes locally what is on the screen.
@@ -100,11 +117,12 @@ extension HushInbox {
             guard let payload = notification.payload, let push = try? HushPayload(payload), mayAdopt(push) else {
                 continue
             }
-            for case .create(let id, let revision, let content) in push.ops.map(\.op)
+            for case .create(let id, let revision, let content, _) in push.ops.map(\.op)
             where StableIdentifier.of(id) == notification.identifier {
                 touch(id) { record in
                     guard record.standing.create(revision) else { return }
                     record.expires = content["expires"]?.integer.map(Timestamp.init(seconds:))
+                    record.countsBadge = content["badge"] == "auto"
                 }
             }
         }

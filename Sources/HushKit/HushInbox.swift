@@ -24,6 +24,8 @@ public struct HushInbox: Hashable, Sendable {
         var standing = Standing()
         /// When the content of `standing.created` stops being worth showing.
         var expires: Timestamp?
+        /// Whether the app's icon is to count what is on the screen.
+        var countsBadge = false
         /// Orders records by when they last changed; the lowest is forgotten first.
         var touched: Int64 = 0
     }
@@ -41,6 +43,8 @@ public struct HushInbox: Hashable, Sendable {
     var token: Bytes?
     var records: [Bytes: Record] = [:]
     var touches: Int64 = 0
+    /// The number that was last put on the app's icon as a count; nil where nothing asks for one.
+    var badge: Int64?
     /// When a push that was not understood was last answered by a hello.
     var complained: Timestamp?
 
@@ -76,12 +80,12 @@ public struct HushInbox: Hashable, Sendable {
             let push = try HushPayload(payload)
             if let drop = admit(push) {
                 let spoiled = presented.map { takeBack($0) } ?? false
-                return expire(now: now) + (presented.map { [.remove([$0])] } ?? []) + [.dropped(drop)]
+                return dropExpired(now: now) + (presented.map { [.remove([$0])] } ?? []) + [.dropped(drop)]
                     + (spoiled ? [.hello(hello)] : [])
             }
             actions += takeVersion(push)
             let outcome = apply(push, presented: presented, now: now)
-            actions += outcome.actions + expire(now: now)
+            actions += outcome.actions + dropExpired(now: now) + settleBadge()
             if !outcome.done.isEmpty { actions.append(.acknowledge(outcome.done)) }
             if outcome.saysHello || (push.opsNotUnderstood > 0 && mayComplain(now)) { actions.append(.hello(hello)) }
         } catch {
@@ -135,6 +139,7 @@ public struct HushInbox: Hashable, Sendable {
         var applied = Applied()
         var before: [(id: Bytes, standing: Standing)] = []
         var contents: [Bytes: HushContent] = [:]
+        var told: [Bytes: Bool] = [:]
         // The revision that the system itself shows.
         var alerted: Int64 = 0
         for named in push.ops {
@@ -142,12 +147,13 @@ public struct HushInbox: Hashable, Sendable {
             if case .hello = named.op {} else { applied.done.append(named.name) }
             switch named.op {
             case .bind, .hello: applied.saysHello = true
-            case .create(let id, let revision, let content):
+            case .create(let id, let revision, let content, let isTold):
                 let old = records[id] ?? Record()
                 if StableIdentifier.of(id) == presented { alerted = max(alerted, revision) }
                 if !before.contains(where: { $0.id == id }) { before.append((id, old.standing)) }
-                if merge(create: revision, of: id, expires: content["expires"]?.integer, now: now) {
+                if merge(create: revision, of: id, content, now: now) {
                     contents[id] = HushContent(content)
+                    told[id] = isTold
                 }
             case .delete(let id, let revision):
                 if !before.contains(where: { $0.id == id }) { before.append((id, records[id]?.standing ?? Standing())) }
@@ -158,11 +164,12 @@ public struct HushInbox: Hashable, Sendable {
         for (id, old) in before {
             guard let new = records[id]?.standing else { continue }
             let identifier = StableIdentifier.of(id)
-            if new.isShown, new.created > old.created, let content = contents[id], identifier != presented {
+            if new.isShown, new.created > old.created, var content = contents[id], identifier != presented {
+                if content.badge == 0, !isAlone(id) { content.badge = nil }
                 applied.actions.append(
                     .show(
                         HushNotification(identifier: identifier, id: id, revision: new.created, content: content),
-                        sound: true))
+                        sound: !(told[id] ?? false)))
             } else if !new.isShown, old.isShown || identifier == presented {
                 removed.append(identifier)
             } else if identifier == presented, new.created > alerted {
@@ -186,15 +193,26 @@ public struct HushInbox: Hashable, Sendable {
 
     /// Raises what is created; true where it is the newest content. One that has expired on its way deletes what it
     /// would have replaced.
-    private mutating func merge(create revision: Int64, of id: Bytes, expires: Int64?, now: Timestamp) -> Bool {
-        let expiry = min(expires.map(Timestamp.init(seconds:)) ?? .distantFuture, now + HushLimits.life)
+    private mutating func merge(
+        create revision: Int64, of id: Bytes, _ content: PayloadValue, now: Timestamp
+    ) -> Bool {
+        let expires = content["expires"]?.integer.map(Timestamp.init(seconds:)) ?? .distantFuture
+        let expiry = min(expires, now + HushLimits.life)
         var isNew = false
         touch(id) { record in
-            if revision > record.standing.created { record.expires = expiry }
+            if revision > record.standing.created {
+                record.expires = expiry
+                record.countsBadge = content["badge"] == "auto"
+            }
             isNew = record.standing.create(revision)
             if expiry <= now { record.standing.delete(through: revision) }
         }
         return isNew
+    }
+
+    /// Whether nothing else is on the screen: a badge of 0 would take it off.
+    private func isAlone(_ id: Bytes) -> Bool {
+        !records.contains { $0.key != id && $0.value.standing.isShown }
     }
 
     /// Changes the record of an id and notes that it is the newest change.

@@ -4,7 +4,10 @@ public import HushCore
 public struct HushContent: Hashable, Sendable {
     public var title: Bytes?
     public var body: Bytes?
+    /// The number on the app's icon; nil leaves it as it is.
     public var badge: Int64?
+    /// Whether the number is to be that of the notifications on the screen.
+    public var isBadgeAutomatic = false
     /// The sound's file name, or `default`; nil shows it without one.
     public var sound: Bytes?
     public var category: Bytes?
@@ -13,6 +16,14 @@ public struct HushContent: Hashable, Sendable {
     public var link: Bytes?
     /// The web page that is opened then.
     public var url: Bytes?
+    /// The web page that is shown inside of the app then.
+    public var landingPage: Bytes?
+    /// The text that is offered to share.
+    public var share: Bytes?
+    /// The message that the message centre opens at.
+    public var messageCenter: Bytes?
+    /// The sender's own name for the sending.
+    public var sendID: Bytes?
     public var tagsAdded: [Bytes] = []
     public var tagsRemoved: [Bytes] = []
     /// An in-app message, as the sender wrote it.
@@ -31,11 +42,16 @@ public struct HushContent: Hashable, Sendable {
         title = value["title"]?.string
         body = value["body"]?.string
         badge = value["badge"]?.integer
+        isBadgeAutomatic = value["badge"] == "auto"
         sound = value["sound"]?.string
         category = value["category"]?.string
         thread = value["thread"]?.string
         link = value["link"]?.string
         url = value["url"]?.string
+        landingPage = value["landing_page"]?.string
+        share = value["share"]?.string
+        messageCenter = value["message_center"]?.string
+        sendID = value["send_id"]?.string
         tagsAdded = value["tags"]?["add"]?.strings ?? []
         tagsRemoved = value["tags"]?["remove"]?.strings ?? []
         inApp = value["in_app"]

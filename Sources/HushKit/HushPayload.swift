@@ -3,7 +3,8 @@ import HushCore
 /// A payload of the `hush` dialect, version 1, as it was read.
 struct HushPayload {
     enum Op {
-        case create(id: Bytes, revision: Int64, content: PayloadValue)
+        /// `isTold`: an alert may have told of it, so that it makes no sound again.
+        case create(id: Bytes, revision: Int64, content: PayloadValue, isTold: Bool)
         case delete(id: Bytes, through: Int64)
         case bind
         case hello
@@ -47,7 +48,7 @@ struct HushPayload {
         return BindingVersion(at: Timestamp(millis: millis), partition: partition, offset: offset)
     }
 
-    /// `[op id, kind, notification id, revision, content]`.
+    /// `[op id, kind, notification id, revision, content, 1 where an alert may have told of it]`.
     private static func op(_ value: PayloadValue) -> NamedOp? {
         guard let parts = value.array, parts.count >= 2, let name = parts[0].string, let kind = parts[1].string else {
             return nil
@@ -58,7 +59,10 @@ struct HushPayload {
         case "c":
             guard parts.count >= 5, let id = parts[2].id, let revision = revision(parts[3]), parts[4].object != nil
             else { return nil }
-            return NamedOp(name: name, op: .create(id: id, revision: revision, content: parts[4]))
+            return NamedOp(
+                name: name,
+                op: .create(
+                    id: id, revision: revision, content: parts[4], isTold: parts.count > 5 && parts[5] == 1))
         case "d":
             guard parts.count >= 4, let id = parts[2].id, let revision = revision(parts[3]) else { return nil }
             return NamedOp(name: name, op: .delete(id: id, through: revision))

@@ -32,6 +32,11 @@
             centre.removeDeliveredNotifications(withIdentifiers: names)
         }
 
+        public func setBadge(_ count: Int64) {
+            let number = Int(clamping: count)
+            if #available(iOS 16, macOS 13, *) { centre.setBadgeCount(number) { _ in } }
+        }
+
         /// The centre answers later, so what is shown after this call is told apart by its date.
         public func removeAll() {
             let asked = Date()
@@ -56,6 +61,12 @@
         /// The payload of a push as the system hands it over; members whose names are no text are left out.
         public init(userInfo: [AnyHashable: Any]) {
             self.init(any: userInfo)
+        }
+
+        /// The JSON text that some senders put into a string; nil where it is no JSON.
+        public init?(json text: Bytes) {
+            guard let value = try? JSONSerialization.jsonObject(with: Data(text.raw)) else { return nil }
+            self.init(any: value)
         }
 
         private init(any value: Any) {

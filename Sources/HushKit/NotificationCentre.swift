@@ -10,6 +10,8 @@ public protocol NotificationCentre: AnyObject {
     func remove(_ identifiers: [Bytes])
     /// Removes everything whose identifier is ours.
     func removeAll()
+    /// Puts a number on the app's icon.
+    func setBadge(_ count: Int64)
 }
 
 extension NotificationCentre {
@@ -19,6 +21,7 @@ extension NotificationCentre {
         case .show(let notification, let sound): show(notification, sound: sound)
         case .remove(let identifiers): remove(identifiers)
         case .removeAll: removeAll()
+        case .badge(let count): setBadge(count)
         case .acknowledge, .hello, .report, .register, .unregister, .dropped: return false
         }
         return true

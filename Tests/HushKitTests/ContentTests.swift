@@ -61,6 +61,14 @@ struct SeedInboxTests {
         #expect(SeedInbox.receive(["aps": ["content-available": 1], "dlt": 1]) == [.remove(["hush.1"])])
     }
 
+    @Test("in Pushwoosh's custom data the same stands as JSON in a string")
+    func pushwoosh() {
+        let parse: (Bytes) -> PayloadValue? = { $0 == #"{"dlt":1}"# ? ["dlt": 1] : nil }
+        #expect(SeedInbox.receive(["u": #"{"dlt":1}"#], parsing: parse) == [.remove(["hush.1"])])
+        #expect(SeedInbox.receive(["u": "no JSON"], parsing: parse) == [.dropped(.foreign)])
+        #expect(SeedInbox.receive(["u": #"{"dlt":1}"#]) == [.dropped(.foreign)])
+    }
+
     @Test("anything else does nothing", arguments: [["aps": [:]], ["crt": nil], ["crt": 1.5], 3] as [PayloadValue])
     func foreign(payload: PayloadValue) {
         #expect(SeedInbox.receive(payload) == [.dropped(.foreign)])

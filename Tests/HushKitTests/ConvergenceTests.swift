@@ -17,6 +17,7 @@ struct ConvergenceTests {
             shown = shown.filter { !identifiers.contains(StableIdentifier.of($0.key)) }
         }
         func removeAll() { shown.removeAll() }
+        func setBadge(_ count: Int64) {}
     }
 
     @Test("any order, duplication and repeat of ops ends in the screen that the revisions say", arguments: 0..<300)

@@ -39,6 +39,7 @@ final class VirtualPath {
     }
 
     static let app: Bytes = "com.example.hush"
+    static let otherApp: Bytes = "com.example.shop"
     static let partitionCount: Int32 = 4
 
     let apns: VirtualAPNs
@@ -67,7 +68,7 @@ final class VirtualPath {
         self.world = world
         let clock = clock
         let now: @Sendable () -> Timestamp = { Timestamp(millis: clock.millis.withLock { $0 }) }
-        apns = try VirtualAPNs(topics: [Self.app], now: now)
+        apns = try VirtualAPNs(topics: [Self.app, Self.otherApp], now: now)
         planner = PlannerApplication(PlannerConfiguration(policy: policy, build: "test"))
         deliverer = DelivererApplication(
             DelivererConfiguration(
@@ -115,16 +116,27 @@ final class VirtualPath {
     }
 
     /// A phone whose app has registered; APNs knows it by the token `aa00…` and its number.
-    func phone(_ owner: Bytes = "ada", dialect: Dialect = .hush, token: Bytes? = nil) throws -> SimulatedPhone {
+    func phone(
+        _ owner: Bytes = "ada", dialect: Dialect = .hush, app: Bytes = VirtualPath.app, token: Bytes? = nil
+    ) throws -> SimulatedPhone {
         let number = phones.count + 1
         let phone = SimulatedPhone(
-            owner: owner, device: Bytes("d\(number)"), dialect: dialect, app: Self.app,
+            owner: owner, device: Bytes("d\(number)"), dialect: dialect, app: app,
             token: token ?? Bytes("aa00000\(number)"),
             install: Bytes("i\(number)"))
         phones.append(phone)
         publish(phone.launch(now: now))
         try settle()
         return phone
+    }
+
+    /// A phone that was set up from another's backup: it has that one's app and state, under a token of its own.
+    func restore(_ phone: SimulatedPhone, token: Bytes, install: Bytes) throws -> SimulatedPhone {
+        let restored = phone.restored(token: token)
+        phones.append(restored)
+        publish(restored.renew(token: token, install: install, now: now))
+        try settle()
+        return restored
     }
 
     func goOffline(_ phone: SimulatedPhone) { offline[phone.token] = .some(nil) }

@@ -14,6 +14,10 @@ public struct AddressRow: Hashable, Sendable {
     public var ops: [PendingOp] = []
     /// Whether every push asks for a hello, because something sent was never acknowledged.
     public var wantsHello = false
+    /// The owner's live notifications for this app, by the last op that told; nil where none did.
+    public var liveCount: Int64?
+    /// Whether the app said that it is not woken in the background.
+    public var isRefreshOff = false
 
     public init() {}
 
@@ -54,6 +58,8 @@ public struct PendingOp: Hashable, Sendable {
     public var isClosed = false
     /// Dialects without updates: the older content is deleted, the new one comes next.
     public var isCleared = false
+    /// Whether an alert with it may have left, which the system shows without asking the app.
+    public var wasAlerted = false
 
     public init(
         op: OpID, kind: OpKind, id: Bytes, revision: Int64, first: Bool = false, quiet: Bool = false,

@@ -21,13 +21,21 @@ public struct AddressSoftState: Hashable, Sendable {
     public var isBudgetAnnounced = false
     /// The ops in a push, after APNs found one too large.
     public var opsMax: Int?
+    /// Alerts that APNs took a moment ago, at most one an op of that moment.
+    var alerts: [RecentAlert] = []
 
     public init() {}
 
     /// Whether it may be forgotten between pushes: no more than the budget is lost, as a restart loses it.
     public func isIdle(_ now: Timestamp) -> Bool {
-        inFlight == nil && opsMax == nil && (retryAt ?? .distantPast) <= now
+        inFlight == nil && opsMax == nil && (retryAt ?? .distantPast) <= now && alerts.allSatisfy { $0.until <= now }
     }
+}
+
+/// An alert that may still be on its way to the phone, so that a delete sent now could overtake it.
+struct RecentAlert: Hashable, Sendable {
+    var id: Bytes
+    var until: Timestamp
 }
 
 /// A push that was planned and has no answer yet; there is at most one an address.
@@ -37,6 +45,8 @@ public struct InFlight: Hashable, Sendable {
         public var kind: OpKind
         /// Whether an earlier push may have brought it to APNs.
         public var hadLeft: Bool
+        /// Whether an earlier push may have shown it as an alert.
+        public var wasAlerted: Bool
     }
 
     public var parts: [Part]
@@ -45,6 +55,8 @@ public struct InFlight: Hashable, Sendable {
     public var apnsID: [UInt8]
     /// Dialects without updates: it deletes the older content of a create.
     public var isClearing: Bool
+    /// The notification that an alert shows.
+    public var alertID: Bytes?
     /// Whether it took a token of the wake-up budget.
     public var tookToken: Bool
 }

@@ -10,10 +10,57 @@ extension Content {
         return nil
     }
 
+    /// Whether the badge depends on what else is live: `"auto"`, or a 0, which would clear it.
+    ///
+    /// - Complexity: linear in title and body, for the badge stands right behind them.
+    @usableFromInline
+    var hasCountedBadge: Bool {
+        var scanner = ObjectScanner(json.raw)
+        while let member = scanner.next() {
+            let name = json.raw[member.name]
+            if name.elementsEqual("title".utf8) || name.elementsEqual("body".utf8) { continue }
+            guard name.elementsEqual("badge".utf8) else { return false }
+            let badge = json.raw[member.value]
+            return badge.elementsEqual("\"auto\"".utf8) || badge.elementsEqual("0".utf8)
+        }
+        return false
+    }
+
     /// Whether the object has no members.
     public var isEmpty: Bool {
         var scanner = ObjectScanner(json.raw)
         return scanner.next() == nil
+    }
+}
+
+/// The JSON of each field of a content, found in one walk: for those who need many.
+struct ContentMembers {
+    private let json: [UInt8]
+    /// By `Content.Field.rawValue`.
+    private var values = [Range<Int>?](repeating: nil, count: Content.fields.count)
+
+    init(_ content: Content) {
+        json = content.json.raw
+        var scanner = ObjectScanner(json)
+        var field = 0
+        // Fields stand in their order, so each name is looked for behind the one before.
+        while let member = scanner.next() {
+            while field < Content.fields.count, !json[member.name].elementsEqual(Content.fields[field].raw) {
+                field += 1
+            }
+            guard field < Content.fields.count else { return }
+            values[field] = member.value
+        }
+    }
+
+    /// As it stands, quotes included; nil where it is absent.
+    subscript(_ field: Content.Field) -> ArraySlice<UInt8>? {
+        values[field.rawValue].map { json[$0] }
+    }
+
+    /// Whether the field is there and true.
+    func isTrue(_ field: Content.Field) -> Bool {
+        self[field]?.elementsEqual("true".utf8) ?? false
     }
 }
 

@@ -9,6 +9,7 @@ extension Deliverer {
         state.soft.inFlight = nil
         switch result {
         case .unknown:
+            noteAlert(flight, now, &state)
             comeBack(flight, hasLeft: true, &state.row, &effects)
             let until = backOff(now, atLeast: .zero, &random, &state.soft)
             tell(.unknown, flight, state.row, until: until, &effects)
@@ -23,6 +24,7 @@ extension Deliverer {
             if flight.tookToken, status != 200 { state.soft.budget.earn(now, policy) }
             switch APNsReason.classify(status: status, reason: reason.raw) {
             case .delivered:
+                noteAlert(flight, now, &state)
                 accept(line, now, &state, &effects)
             case .rejectOps:
                 reject(line, &state.row, &effects)
@@ -46,6 +48,7 @@ extension Deliverer {
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: false, until: until, &state.row, &effects)
             case .retry:
+                noteAlert(flight, now, &state)
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: true, until: until, &state.row, &effects)
             }
@@ -64,6 +67,7 @@ extension Deliverer {
             state.row.ops[index].isLeaving = false
             unknown.append(state.row.ops[index])
         }
+        for op in unknown where op.wasAlerted { noteAlert(op.id, now, &state) }
         effects.isRowChanged = true
         let until = backOff(now, atLeast: .zero, &random, &state.soft)
         let parts = unknown.openParts
@@ -156,7 +160,10 @@ extension Deliverer {
         for part in flight.parts {
             guard let index = row.ops.index(of: part) else { continue }
             row.ops[index].isLeaving = false
-            if !hasLeft { row.ops[index].mayHaveLeft = part.hadLeft }
+            if !hasLeft {
+                row.ops[index].mayHaveLeft = part.hadLeft
+                row.ops[index].wasAlerted = part.wasAlerted
+            }
             effects.isRowChanged = true
         }
     }

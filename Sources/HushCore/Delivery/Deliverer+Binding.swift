@@ -12,7 +12,13 @@ extension Deliverer {
             effects.final(.reassigned, state.row.ops.openParts, old)
             state.row.ops.removeAll()
             state.row.wantsHello = false
+            state.row.liveCount = nil
+            state.row.isRefreshOff = false
             effects.tell(old.owner, device: old.device, reason: "reassigned", address, binding.version)
+        } else if let old = state.row.binding, old.device != binding.device {
+            // What waits goes on, but its books are those of the device it was planned for.
+            effects.final(.coalesced, state.row.ops.openParts, old)
+            for index in state.row.ops.indices { state.row.ops[index].isClosed = true }
         }
         let isNew = state.row.version == nil
         let isOwnerChanged = state.row.lastOwner.map { $0 != binding.owner } ?? false
@@ -24,7 +30,8 @@ extension Deliverer {
         state.soft.opsMax = nil
         effects.isRowChanged = true
         if let old = state.row.ops.firstIndex(where: { $0.kind == .bind }) {
-            effects.final(.coalesced, [state.row.ops.remove(at: old).part], binding)
+            let covered = state.row.ops.remove(at: old)
+            if !covered.isClosed { effects.final(.coalesced, [covered.part], binding) }
         }
         guard binding.dialect == .hush else {
             return effects.final(.suppressed, [part], binding, reason: "dialect_without_bind")
@@ -69,6 +76,8 @@ extension Deliverer {
         row.binding = nil
         row.ops.removeAll()
         row.wantsHello = false
+        row.liveCount = nil
+        row.isRefreshOff = false
         row.gate = nil
         effects.isRowChanged = true
     }

@@ -9,7 +9,7 @@ extension Deliverer {
         switch binding.dialect {
         case .hush: draft = cumulative(leader, isAlert: isAlert, binding, now, &state, &effects)
         case .crt, .pushwoosh: draft = single(leader, binding, state.row)
-        case .airship: draft = nil
+        case .airship: draft = airship(leader, binding, now, state)
         }
         guard let draft else { return false }
         let tookToken = !isAlert && passGates(now, &state)
@@ -21,7 +21,7 @@ extension Deliverer {
             parts.append(
                 InFlight.Part(
                     op: state.row.ops[index].op, kind: state.row.ops[index].kind,
-                    hadLeft: state.row.ops[index].mayHaveLeft))
+                    hadLeft: state.row.ops[index].mayHaveLeft, wasAlerted: state.row.ops[index].wasAlerted))
             let counts = state.row.ops[index].acceptedAt == nil || dueAt(state.row.ops[index]) <= now
             state.row.ops[index].attempts += 1
             state.row.ops[index].isLeaving = counts
@@ -31,7 +31,8 @@ extension Deliverer {
         let apnsID = APNsID.text(lead.op, attempt: lead.attempts)
         state.soft.inFlight = InFlight(
             parts: parts, version: binding.version, attempt: lead.attempts, apnsID: apnsID,
-            isClearing: draft.isClearing, tookToken: tookToken)
+            isClearing: draft.isClearing, alertID: isAlert ? lead.id : nil, tookToken: tookToken)
+        if isAlert { state.row.ops[leader].wasAlerted = true }
         effects.isRowChanged = true
         effects.push = OutgoingPush(
             token: binding.token, app: binding.app, environment: binding.environment, isAlert: isAlert,
@@ -58,8 +59,9 @@ extension Deliverer {
         var payload =
             isAlert
             ? HushPayloadWriter(
-                alert: ops[leader].content ?? Content(json: "{}"), isRepeat: ops[leader].mayHaveLeft,
-                owner: binding.owner, version: binding.version, bytesMax: policy.payloadBytesMax)
+                alert: ops[leader].content ?? Content(json: "{}"), liveCount: state.row.liveCount,
+                isPassive: ops[leader].mayHaveLeft, owner: binding.owner, version: binding.version,
+                bytesMax: policy.payloadBytesMax)
             : HushPayloadWriter(owner: binding.owner, version: binding.version, bytesMax: policy.payloadBytesMax)
         var draft = Draft(ops: [], payload: [])
         if write(ops[leader], into: &payload) { draft.ops.append(leader) }
@@ -84,7 +86,8 @@ extension Deliverer {
         var order: [(rank: Int, index: Int)] = []
         for (index, op) in row.ops.enumerated() where index != leader {
             if let notBefore = op.notBefore, notBefore > now { continue }
-            if isAlert(op, binding, row) { continue }
+            // What went silently before may ride until it is time for its alert.
+            if isAlert(op, binding, row), op.acceptedAt == nil || dueAt(op) <= now { continue }
             order.append((rank(op, now), index))
         }
         order.sort { left, right in
@@ -101,7 +104,7 @@ extension Deliverer {
         case .create:
             payload.create(
                 op.op, id: op.id, revision: op.revision, content: op.content ?? Content(json: "{}"),
-                expires: op.expires)
+                expires: op.expires, isTold: op.wasAlerted)
         }
     }
 
@@ -118,6 +121,27 @@ extension Deliverer {
         guard payload.count <= policy.payloadBytesMax else { return nil }
         return Draft(
             ops: [leader], payload: payload, collapseID: StableIdentifier.of(op.id), isClearing: isClearing)
+    }
+
+    /// An alert a create; all deletes whose time has come in one silent push, for iOS may hold the newest only.
+    ///
+    /// What a bind or a hello sends again is passive, as a repeat is: the person may have been told of it long ago.
+    private func airship(_ leader: Int, _ binding: Binding, _ now: Timestamp, _ state: AddressState) -> Draft? {
+        let op = state.row.ops[leader]
+        guard op.kind == .delete else {
+            let isSnapshot = op.cause.map { $0.topic != .intents && $0.topic != .fanout } ?? false
+            let payload = AirshipPayload.create(
+                op.content ?? Content(json: "{}"), liveCount: state.row.liveCount,
+                isPassive: op.mayHaveLeft || isSnapshot)
+            guard payload.count <= policy.payloadBytesMax else { return nil }
+            return Draft(ops: [leader], payload: payload, collapseID: StableIdentifier.of(op.id))
+        }
+        let order = [leader] + fillingOrder(except: leader, binding, now, state.row)
+        let deletes = order.filter { state.row.ops[$0].kind == .delete }.prefix(state.soft.opsMax ?? order.count)
+        let removed = AirshipPayload.remove(
+            deletes.map { state.row.ops[$0].id }, liveCount: state.row.liveCount, bytesMax: policy.payloadBytesMax)
+        guard let removed else { return nil }
+        return Draft(ops: Array(deletes.prefix(removed.count)), payload: removed.payload)
     }
 
     /// A background push takes a token where there is one, and is the probe of a low battery; true where it took one.

@@ -132,16 +132,6 @@ extension Deliverer {
         effects.isRowChanged = true
     }
 
-    /// Whether the op leaves as an alert, which no battery gate and no budget holds.
-    func isAlert(_ op: PendingOp, _ binding: Binding, _ row: AddressRow) -> Bool {
-        guard binding.dialect == .hush, op.kind == .create, op.acceptedAt == nil else { return false }
-        switch op.mode {
-        case .silent: return false
-        case .visible: return true
-        case .auto: return row.wantsHello || row.ops.contains { $0.repeats > 0 }
-        }
-    }
-
     /// The order in which ops fill a push; the lower goes first.
     func rank(_ op: PendingOp, _ now: Timestamp) -> Int {
         let isDue = dueAt(op) <= now

@@ -10,6 +10,10 @@ extension Deliverer {
             state.row.wantsHello = false
             effects.isRowChanged = true
         }
+        if let refresh = reading.backgroundRefresh, refresh == state.row.isRefreshOff {
+            state.row.isRefreshOff = !refresh
+            effects.isRowChanged = true
+        }
         setGate(reading, at: at, now, &state.row, &effects)
     }
 

@@ -28,7 +28,7 @@ public struct Deliverer: Sendable {
             case .unbind(let owner, let version):
                 unbind(owner, version, &state.row, &effects)
             case .ops(let owner, let ops, let cause):
-                take(ops, owner: owner, cause: cause, op, now, address, &state.row, &effects)
+                take(ops, owner: owner, cause: cause, op, now, address, &state, &effects)
             case .signal(let owner, let reading, let acks, let hello):
                 signal(owner, reading, acks, hello: hello, at: at, now, &state, &effects)
             }
@@ -44,28 +44,23 @@ public struct Deliverer: Sendable {
     /// Takes ops of the owner; those of anybody else are answered by telling who holds the address.
     private func take(
         _ ops: [Op], owner: Bytes, cause: Position, _ first: OpID, _ now: Timestamp, _ address: Address,
-        _ row: inout AddressRow, _ effects: inout DeliveryEffects
+        _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
-        guard let binding = row.binding, binding.owner == owner else {
-            return reassign(ops, owner: owner, cause: cause, first, address, row, &effects)
+        guard let binding = state.row.binding, binding.owner == owner else {
+            return reassign(ops, owner: owner, cause: cause, first, address, state.row, &effects)
         }
         var coalesced: [DeliveryLine.Part] = []
         for (index, op) in ops.enumerated() {
             let name = OpID(partition: first.partition, offset: first.offset, index: Int32(index))
-            let pending = PendingOp(name, op, cause: cause, queuedAt: now)
-            if binding.dialect == .airship {
-                effects.lines.append(
-                    DeliveryLine(
-                        .rejected, recipient: owner, device: binding.device, ops: [pending.part],
-                        reason: "dialect_unsupported"))
-                continue
-            }
-            if let place = row.ops.firstIndex(where: { $0.kind != .bind && $0.id == op.id }) {
-                let dropped = row.ops[place].merge(pending)
+            var pending = PendingOp(name, op, cause: cause, queuedAt: now)
+            if let liveCount = op.liveCount { state.row.liveCount = liveCount }
+            if op.kind == .delete { pending.notBefore = alertWait(op.id, now, state.soft) }
+            if let place = state.row.ops.firstIndex(where: { $0.kind != .bind && $0.id == op.id }) {
+                let dropped = state.row.ops[place].merge(pending)
                 if !dropped.isClosed { coalesced.append(dropped.part) }
                 if dropped.op == name { continue }
             } else {
-                row.ops.append(pending)
+                state.row.ops.append(pending)
             }
             if let notBefore = op.notBefore, notBefore > now {
                 effects.lines.append(
@@ -75,7 +70,7 @@ public struct Deliverer: Sendable {
             }
         }
         effects.final(.coalesced, coalesced, binding)
-        boundOps(binding, &row, &effects)
+        boundOps(binding, &state.row, &effects)
         effects.isRowChanged = true
     }
 
@@ -121,6 +116,7 @@ extension PendingOp {
             op: name, kind: op.kind, id: op.id, revision: op.revision, first: op.first, quiet: op.quiet,
             urgent: op.urgent, mode: op.mode, notBefore: op.notBefore, expires: op.expires, content: op.content,
             cause: cause, queuedAt: queuedAt)
+        wasAlerted = op.isTold
     }
 
     var part: DeliveryLine.Part {

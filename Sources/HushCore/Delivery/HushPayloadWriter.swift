@@ -13,12 +13,17 @@ public struct HushPayloadWriter: ~Copyable {
         Self.writeHead(owner: owner, version: version, into: &json)
     }
 
-    /// The fixed part of an alert: iOS shows `content` itself, so the app need not run. A repeat, which may have been
-    /// shown before, makes no sound.
-    public init(alert content: Content, isRepeat: Bool, owner: Bytes, version: BindingVersion, bytesMax: Int) {
+    /// The fixed part of an alert: iOS shows `content` itself, so the app need not run. A passive one, which may have
+    /// been shown before, makes no sound. `mutable-content` lets the app's service extension take the ops and
+    /// acknowledge them.
+    public init(
+        alert content: Content, liveCount: Int64?, isPassive: Bool, owner: Bytes, version: BindingVersion,
+        bytesMax: Int
+    ) {
         self.bytesMax = bytesMax
         json.raw("{\"aps\":")
-        Self.writeAlert(content, isRepeat: isRepeat, into: &json)
+        AlertWriter(content: ContentMembers(content), liveCount: liveCount, isPassive: isPassive)
+            .write(isMutable: true, into: &json)
         json.raw(",\"hush\":")
         Self.writeHead(owner: owner, version: version, into: &json)
     }
@@ -26,9 +31,10 @@ public struct HushPayloadWriter: ~Copyable {
     public var isEmpty: Bool { opCount == 0 }
     public var count: Int { json.count + Self.tail }
 
-    /// Adds a create; false, and nothing added, where it does not fit.
+    /// Adds a create; false, and nothing added, where it does not fit. `isTold`: an alert may have told of it, so that
+    /// it makes no sound again.
     public mutating func create(
-        _ op: OpID, id: Bytes, revision: Int64, content: Content, expires: Timestamp?
+        _ op: OpID, id: Bytes, revision: Int64, content: Content, expires: Timestamp?, isTold: Bool = false
     ) -> Bool {
         append { json in
             Self.writeOp(op, "\"c\",", into: &json)
@@ -37,7 +43,7 @@ public struct HushPayloadWriter: ~Copyable {
             json.integer(revision)
             json.byte(UInt8(ascii: ","))
             Self.writeContent(content, expires: expires, into: &json)
-            json.byte(UInt8(ascii: "]"))
+            json.raw(isTold ? ",1]" : "]")
         }
     }
 
@@ -109,42 +115,6 @@ public struct HushPayloadWriter: ~Copyable {
         json.raw(content.json.raw.dropLast())
         json.raw(content.isEmpty ? "\"expires\":" : ",\"expires\":")
         json.integer(expires.seconds)
-        json.byte(UInt8(ascii: "}"))
-    }
-
-    /// The `aps` object of an alert. `mutable-content` lets the app's service extension take the ops and acknowledge
-    /// them.
-    private static func writeAlert(_ content: Content, isRepeat: Bool, into json: inout JSONWriter) {
-        json.raw("{\"alert\":{")
-        var hasTitle = false
-        if let title = content.field("title") {
-            json.raw("\"title\":")
-            json.raw(title)
-            hasTitle = true
-        }
-        if let body = content.field("body") {
-            json.raw(hasTitle ? ",\"body\":" : "\"body\":")
-            json.raw(body)
-        }
-        json.raw("},\"mutable-content\":1")
-        if let badge = content.field("badge") {
-            json.raw(",\"badge\":")
-            json.raw(badge)
-        }
-        if isRepeat {
-            json.raw(",\"interruption-level\":\"passive\"")
-        } else if let sound = content.field("sound") {
-            json.raw(",\"sound\":")
-            json.raw(sound)
-        }
-        if let category = content.field("category") {
-            json.raw(",\"category\":")
-            json.raw(category)
-        }
-        if let thread = content.field("thread") {
-            json.raw(",\"thread-id\":")
-            json.raw(thread)
-        }
         json.byte(UInt8(ascii: "}"))
     }
 }

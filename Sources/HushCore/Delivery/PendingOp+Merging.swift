@@ -23,6 +23,8 @@ extension PendingOp {
                 merged.quiet = isUntouched || bothQuiet
                 if kind == .delete, quiet, merged.quiet { merged.queuedAt = queuedAt }
             }
+            // What an alert told of this very revision was told here, whatever the planner supposes.
+            if kind == .create, survives == .create, self.revision == revision { merged.wasAlerted = wasAlerted }
             let covered = self
             self = merged
             return covered

@@ -85,6 +85,7 @@ extension Planner {
         let recipient = try state.recipient(intent.recipient)
         let create = [Op(creating: intent.id, mark.standing.created, live, isFirst: isFirst)]
         let record = PushRecord.ops(owner: intent.recipient, ops: create, cause: arrival.position)
+        let isCounted = live.content.hasCountedBadge
         var line = intent.line(isFirst ? .planned : .updated, mark.standing.created, arrival)
         line.ops.reserveCapacity(recipient.devices.count)
         var isReached = false
@@ -94,7 +95,14 @@ extension Planner {
             let address = recipient.devices[index].address
             let device = recipient.devices[index].registration.device
             if live.isMeant(for: recipient.devices[index].registration.app) {
-                effects.push(record, to: address, repeatsPrevious: repeatsPrevious)
+                if isCounted {
+                    var counted = create
+                    let app = recipient.devices[index].registration.app
+                    counted[0].liveCount = try liveCount(of: intent.recipient, on: app, arrival, &state)
+                    effects.push(counted, owner: intent.recipient, cause: arrival.position, to: address)
+                } else {
+                    effects.push(record, to: address, repeatsPrevious: repeatsPrevious)
+                }
                 line.ops.append(PlanLine.PlannedOp(device: device, kind: .create))
                 isReached = true
                 repeatsPrevious = true
@@ -120,7 +128,7 @@ extension Planner {
         if let live = before.live {
             let recipient = try state.recipient(intent.recipient)
             let delete = Op(kind: .delete, id: id, revision: revision)
-            line.ops = effects.push(delete, of: live, to: recipient, named: intent.recipient, arrival)
+            line.ops = try send(delete, of: live, to: recipient, named: intent.recipient, arrival, &state, &effects)
         }
         effects.line(line)
     }
@@ -139,7 +147,7 @@ extension Planner {
             mark.delete(through: revision, at: arrival.now)
             try state.setMark(mark, entry.id, of: name)
             let delete = Op(kind: .delete, id: entry.id, revision: revision, quiet: true)
-            let ops = effects.push(delete, of: live, to: recipient, named: name, arrival)
+            let ops = try send(delete, of: live, to: recipient, named: name, arrival, &state, &effects)
             effects.line(
                 PlanLine(
                     decision: .evicted, recipient: name, id: entry.id, revision: revision, ops: ops,
@@ -171,21 +179,5 @@ extension Op {
         self.init(
             kind: .create, id: id, revision: revision, first: isFirst, urgent: live.urgent, mode: live.mode,
             notBefore: live.notBefore, expires: live.expires, content: live.content)
-    }
-}
-
-extension PlanEffects {
-    /// One op to every device a notification is meant for; returns what the plan line says of it.
-    @usableFromInline
-    mutating func push(
-        _ op: Op, of live: LiveNotification, to recipient: Recipient, named name: Bytes, _ arrival: Arrival
-    ) -> [PlanLine.PlannedOp] {
-        let record = PushRecord.ops(owner: name, ops: [op], cause: arrival.position)
-        var planned: [PlanLine.PlannedOp] = []
-        for device in recipient.devices where live.isMeant(for: device.registration.app) {
-            push(record, to: device.address, repeatsPrevious: !planned.isEmpty)
-            planned.append(PlanLine.PlannedOp(device: device.registration.device, kind: op.kind))
-        }
-        return planned
     }
 }

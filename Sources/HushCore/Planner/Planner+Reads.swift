@@ -26,7 +26,12 @@ extension Planner {
                 for (index, device) in recipient.devices.enumerated()
                 where live.isMeant(for: device.registration.app) {
                     let quiet = read.isKnown(to: device.registration)
-                    pending[index].append(Op(kind: .delete, id: id, revision: through, quiet: quiet))
+                    var delete = Op(kind: .delete, id: id, revision: through, quiet: quiet)
+                    if live.content.hasCountedBadge {
+                        let app = device.registration.app
+                        delete.liveCount = try liveCount(of: read.recipient, on: app, arrival, &state)
+                    }
+                    pending[index].append(delete)
                     line.ops.append(PlanLine.PlannedOp(device: device.registration.device, kind: .delete))
                 }
             }

@@ -42,6 +42,10 @@ extension Planner {
             guard phone.create(mark.standing.created) else { continue }
             var create = Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst)
             create.mode = .silent
+            create.isTold = live.mode != .silent
+            if live.content.hasCountedBadge {
+                create.liveCount = try liveCount(of: registration.recipient, on: registration.app, arrival, &state)
+            }
             creates.append(create)
         }
         return creates

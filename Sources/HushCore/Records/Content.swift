@@ -6,10 +6,31 @@
 public struct Content: Hashable, Sendable {
     public let json: Bytes
 
-    /// The content fields in their canonical order. Times, recipient, id and routing are no content.
+    /// The content fields in their canonical order; `fields` has their names.
+    public enum Field: Int, CaseIterable, Sendable {
+        case title, body, badge, sound, category, thread, link, url, tags, inApp, actions, extras
+        case landingPage, share, messageCenter, sendID, mutableContent, contentAvailable
+    }
+
+    /// The names of the content fields, in the order of `Field`. Times, recipient, id and routing are no content.
     public static let fields: [Bytes] = [
         "title", "body", "badge", "sound", "category", "thread", "link", "url", "tags", "in_app", "actions", "extras",
+        "landing_page", "share", "message_center", "send_id", "mutable_content", "content_available",
     ]
+
+    /// Whether `extras` may not have a member of that name, for it stands at the top level of a payload in the
+    /// `airship` dialect: there `aps`, `_` and Airship's names for actions mean something, and so do ours.
+    public static func isReservedExtra(_ name: some Collection<UInt8>) -> Bool {
+        reservedExtras.contains { $0.raw.elementsEqual(name) }
+            || reservedExtraPrefixes.contains { name.starts(with: $0.raw) }
+    }
+
+    /// The long names are those of the actions that an app of Airship's runs wherever it meets them.
+    private static let reservedExtras: [Bytes] = [
+        "aps", "_", "hush", "add_tags_action", "remove_tags_action", "deep_link_action", "open_external_url_action",
+        "landing_page_action", "share_action", "open_mc_action",
+    ]
+    private static let reservedExtraPrefixes: [Bytes] = ["^", "com.urbanairship.", "hush."]
 
     /// The most that content, id and what an alert repeats of them may take together, in bytes: APNs' 4,096 less room for
     /// what else a payload of one create holds (`aps`, owner tag, binding version, op id, revision, expiry) and for a

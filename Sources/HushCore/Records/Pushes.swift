@@ -34,10 +34,15 @@ public struct Op: Hashable, Sendable {
     public var notBefore: Timestamp?
     public var expires: Timestamp?
     public var content: Content?
+    /// The owner's live notifications for this app with the op done; told where a badge depends on it.
+    public var liveCount: Int64?
+    /// Creates that a bind or a hello sends again: an alert may have told of it before.
+    public var isTold = false
 
     public init(
         kind: OpKind, id: Bytes, revision: Int64, first: Bool = false, quiet: Bool = false, urgent: Bool = false,
-        mode: Mode = .silent, notBefore: Timestamp? = nil, expires: Timestamp? = nil, content: Content? = nil
+        mode: Mode = .silent, notBefore: Timestamp? = nil, expires: Timestamp? = nil, content: Content? = nil,
+        liveCount: Int64? = nil
     ) {
         self.kind = kind
         self.id = id
@@ -49,6 +54,7 @@ public struct Op: Hashable, Sendable {
         self.notBefore = notBefore
         self.expires = expires
         self.content = content
+        self.liveCount = liveCount
     }
 }
 

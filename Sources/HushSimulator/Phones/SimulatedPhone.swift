@@ -17,7 +17,8 @@ public struct DeliveredPush: Sendable {
     }
 }
 
-/// One simulated phone: a screen, and the app on it, which speaks `hush` through HushKit or `crt` through `SeedInbox`.
+/// One simulated phone: a screen, and the app on it, which speaks its dialect through HushKit: `HushInbox`, `SeedInbox`
+/// or `AirshipInbox`.
 ///
 /// Of one thread at a time. What the app sends comes out of each call.
 public final class SimulatedPhone {
@@ -57,11 +58,20 @@ public final class SimulatedPhone {
     /// Takes a push; one for a token that is not this phone's is lost, as on Apple's side.
     public func receive(_ push: DeliveredPush, now: Timestamp) -> [PhoneMessage] {
         guard push.token == token else { return [] }
-        guard dialect == .hush else { return perform(SeedInbox.receive(push.payload), now: now) }
+        if dialect != .hush { return receiveForeign(push, now: now) }
         let payload = filter?(push.payload) ?? push.payload
         let presented = push.isAlert ? push.collapseID : nil
         if let presented { screen.present(payload, identifier: presented) }
         return perform(inbox.receive(payload, presented: presented, now: now), now: now)
+    }
+
+    private func receiveForeign(_ push: DeliveredPush, now: Timestamp) -> [PhoneMessage] {
+        guard dialect == .airship else {
+            let actions = SeedInbox.receive(push.payload) { PayloadReader().read($0.raw) }
+            return perform(actions, now: now)
+        }
+        if push.isAlert, let identifier = push.collapseID { screen.present(push.payload, identifier: identifier) }
+        return perform(AirshipInbox.receive(push.payload), now: now)
     }
 
     /// The person reads a notification on this phone.
@@ -90,10 +100,21 @@ public final class SimulatedPhone {
         return launch(now: now) + foreground(now: now)
     }
 
-    /// APNs gives another token.
-    public func renew(token: Bytes, now: Timestamp) -> [PhoneMessage] {
+    /// APNs gives another token. With an `install` the app starts a new one: this may be a backup on another phone.
+    public func renew(token: Bytes, install: Bytes? = nil, now: Timestamp) -> [PhoneMessage] {
         self.token = token
-        return launch(now: now)
+        guard dialect == .hush else { return [registerSeed()] }
+        return perform(inbox.registered(token: token, newInstall: install), now: now)
+    }
+
+    /// Another phone that was set up from this one's backup: the app and its state are there, the screen is empty, and
+    /// the token is its own. It is still to be launched.
+    public func restored(token: Bytes) -> SimulatedPhone {
+        let phone = SimulatedPhone(
+            owner: owner, device: device, dialect: dialect, app: app, token: token, install: inbox.install,
+            filter: filter)
+        phone.inbox = inbox
+        return phone
     }
 
     /// Somebody else logs in.
@@ -145,7 +166,7 @@ public final class SimulatedPhone {
                 messages.append(.register(registration, app: app, dialect: dialect))
             case .unregister(let unregistration): messages.append(.unregister(unregistration))
             case .dropped(let reason): drops[reason, default: 0] += 1
-            case .show, .remove, .removeAll: break
+            case .show, .remove, .removeAll, .badge: break
             }
         }
         if !acks.isEmpty || hello != nil {

@@ -1,36 +1,19 @@
 import HushCore
 
-/// The content fields of an intent in their canonical order; `Content.fields` is the same list.
-enum ContentField: Int, CaseIterable {
-    case title
-    case body
-    case badge
-    case sound
-    case category
-    case thread
-    case link
-    case url
-    case tags
-    case inApp
-    case actions
-    case extras
-}
-
 /// Collects the content fields of one intent, and writes them as canonical JSON.
 ///
 /// Of repeated fields the last counts; inside the objects that are passed on as given, repeated members stay.
 struct ContentWriter: ~Copyable {
-    /// By `ContentField.rawValue`.
-    private var values = InlineArray<12, JSONValue?>(repeating: nil)
+    private var values = FieldSlots<JSONValue?>(repeating: nil)
     private var json = JSONWriter(reserving: 4096)
     private let names = FieldNames()
 
     mutating func removeAll() {
-        values = InlineArray(repeating: nil)
+        values = FieldSlots(repeating: nil)
     }
 
     /// Takes a field, its type checked; null takes it back.
-    mutating func set(_ field: ContentField, _ value: JSONValue) throws(DeadReason) {
+    mutating func set(_ field: Content.Field, _ value: JSONValue) throws(DeadReason) {
         if value.isNull {
             values[field.rawValue] = nil
             return
@@ -41,8 +24,8 @@ struct ContentWriter: ~Copyable {
 
     /// Whether there is a title or a body to show.
     var isShowable: Bool {
-        (values[ContentField.title.rawValue]?.text.count ?? 0) > 0
-            || (values[ContentField.body.rawValue]?.text.count ?? 0) > 0
+        (values[Content.Field.title.rawValue]?.text.count ?? 0) > 0
+            || (values[Content.Field.body.rawValue]?.text.count ?? 0) > 0
     }
 
     /// The content, where a payload can hold it beside the notification's id.
@@ -56,7 +39,7 @@ struct ContentWriter: ~Copyable {
             names.write(field, into: &json)
             let start = json.count
             json.value(value)
-            if field <= ContentField.thread.rawValue { alertBytes += json.count - start }
+            if field <= Content.Field.thread.rawValue { alertBytes += json.count - start }
         }
         json.byte(UInt8(ascii: "}"))
         let end = json.count
@@ -71,11 +54,15 @@ struct ContentWriter: ~Copyable {
         return Content(json: Bytes(json.bytes))
     }
 
-    private static func check(_ field: ContentField, _ value: JSONValue) throws(DeadReason) {
+    private static func check(_ field: Content.Field, _ value: JSONValue) throws(DeadReason) {
         switch field {
         case .title: try requireString("title", value)
         case .body: try requireString("body", value)
-        case .badge: _ = try value.integer("badge", 0...Int64(Int32.max))
+        case .badge:
+            if case .string = value.kind, value.text.elementsEqual("auto".utf8) { return }
+            guard case .integer(let number) = value.kind, (0...Int64(Int32.max)).contains(number) else {
+                throw value.wrong("badge", "must be \"auto\" or a whole number from 0 to \(Int32.max)")
+            }
         case .sound: try requireString("sound", value)
         case .category: try requireString("category", value)
         case .thread: try requireString("thread", value)
@@ -88,7 +75,18 @@ struct ContentWriter: ~Copyable {
             }
         case .inApp: try requireObject("in_app", value)
         case .actions: try requireObject("actions", value)
-        case .extras: try requireObject("extras", value)
+        case .extras:
+            try requireObject("extras", value)
+            for member in value.children where Content.isReservedExtra(member.key) {
+                throw value.wrong(
+                    "extras", "must not have a member \"\(Bytes(copying: member.key))\": that name is reserved")
+            }
+        case .landingPage: try requireString("landing_page", value)
+        case .share: try requireString("share", value)
+        case .messageCenter: try requireString("message_center", value)
+        case .sendID: try requireString("send_id", value)
+        case .mutableContent: _ = try value.boolean("mutable_content")
+        case .contentAvailable: _ = try value.boolean("content_available")
         }
     }
 
@@ -101,11 +99,14 @@ struct ContentWriter: ~Copyable {
     }
 }
 
+/// One slot for each content field, by `Content.Field.rawValue`.
+private typealias FieldSlots<Value> = InlineArray<18, Value>
+
 /// `"name":` of each content field, in one piece of memory: an array for each would be retained at each use.
 private struct FieldNames: ~Copyable {
     private var json = JSONWriter(reserving: 256)
-    /// Where the name of each field ends, by `ContentField.rawValue`.
-    private var ends = InlineArray<12, Int>(repeating: 0)
+    /// Where the name of each field ends.
+    private var ends = FieldSlots<Int>(repeating: 0)
 
     init() {
         for (index, name) in Content.fields.enumerated() {

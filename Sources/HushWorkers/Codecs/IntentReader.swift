@@ -4,8 +4,13 @@ import HushCore
 enum IntentField: String, CaseIterable {
     case id, recipient, audience, revision, retract, created, expires, ttl, app, mode, urgent
     case notBefore = "not_before"
-    case title, body, badge, sound, category, thread, link, url, tags, actions, extras
+    case title, body, badge, sound, category, thread, link, url, tags, actions, extras, share
     case inApp = "in_app"
+    case landingPage = "landing_page"
+    case messageCenter = "message_center"
+    case sendID = "send_id"
+    case mutableContent = "mutable_content"
+    case contentAvailable = "content_available"
 }
 
 /// Reads a record of `hush.intents`.
@@ -75,7 +80,8 @@ enum IntentReader {
         case .app: draft.app = try value.app()
         case .mode: draft.mode = try value.choice("mode", \Mode.name)
         case .urgent: draft.urgent = try value.boolean("urgent")
-        case .title, .body, .badge, .sound, .category, .thread, .link, .url, .tags, .inApp, .actions, .extras:
+        case .title, .body, .badge, .sound, .category, .thread, .link, .url, .tags, .inApp, .actions, .extras,
+            .landingPage, .share, .messageCenter, .sendID, .mutableContent, .contentAvailable:
             preconditionFailure("content fields are taken by the content writer")
         }
     }
@@ -102,7 +108,7 @@ enum IntentReader {
 
 extension IntentField {
     /// The content field it is; nil for those that route and time an intent.
-    var content: ContentField? {
+    var content: Content.Field? {
         switch self {
         case .title: .title
         case .body: .body
@@ -116,6 +122,12 @@ extension IntentField {
         case .inApp: .inApp
         case .actions: .actions
         case .extras: .extras
+        case .landingPage: .landingPage
+        case .share: .share
+        case .messageCenter: .messageCenter
+        case .sendID: .sendID
+        case .mutableContent: .mutableContent
+        case .contentAvailable: .contentAvailable
         case .id, .recipient, .audience, .revision, .retract, .created, .expires, .ttl, .app, .mode, .urgent,
             .notBefore:
             nil

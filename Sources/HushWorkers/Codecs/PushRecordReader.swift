@@ -67,7 +67,7 @@ public final class PushRecordReader {
     }
 
     private enum OpField: String, CaseIterable {
-        case op, id, revision, first, quiet, urgent, mode, expires, content
+        case op, id, revision, first, quiet, urgent, mode, expires, content, live, told
         case notBefore = "not_before"
     }
 
@@ -167,6 +167,8 @@ public final class PushRecordReader {
             case .notBefore: op.notBefore = try field.time("not_before")
             case .expires: op.expires = try field.time("expires")
             case .content: op.content = try readContent(field)
+            case .told: op.isTold = try field.boolean("told")
+            case .live: op.liveCount = try field.integer("live", 0...Int64(Int32.max))
             case nil: continue
             }
         }

@@ -55,6 +55,7 @@ public enum PushRecordWriter {
         json.member("revision", op.revision)
         if op.first { json.raw(",\"first\":true") }
         if op.quiet { json.raw(",\"quiet\":true") }
+        if op.isTold { json.raw(",\"told\":true") }
         if op.urgent { json.raw(",\"urgent\":true") }
         if op.mode != .silent { json.member("mode", op.mode.name) }
         json.member("not_before", op.notBefore)
@@ -63,6 +64,7 @@ public enum PushRecordWriter {
             json.raw(",\"content\":")
             json.raw(content.json.raw)
         }
+        if let liveCount = op.liveCount { json.member("live", liveCount) }
         json.byte(UInt8(ascii: "}"))
     }
 

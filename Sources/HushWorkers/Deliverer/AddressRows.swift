@@ -1,9 +1,10 @@
 import HushCore
 import HushStream
 
-/// The bytes of an address row: key `a` and the address; value as written here, format 1.
+/// The bytes of an address row: key `a` and the address; value as written here. Format 2 added flags and a part
+/// that rows of format 1 lack, and changed nothing else.
 enum AddressRows {
-    static let format: UInt8 = 1
+    static let format: UInt8 = 2
     static let prefix = UInt8(ascii: "a")
 
     static func key(_ address: Address) -> [UInt8] {
@@ -28,7 +29,7 @@ enum AddressRows {
         writer.begin(format: format)
         writer.byte(
             (row.binding == nil ? 0 : 1) | (row.version == nil ? 0 : 2) | (row.gate == nil ? 0 : 4)
-                | (row.wantsHello ? 8 : 0))
+                | (row.wantsHello ? 8 : 0) | (row.liveCount == nil ? 0 : 16) | (row.isRefreshOff ? 32 : 0))
         if let version = row.version { writer.version(version) }
         writer.optional(row.lastOwner)
         if let binding = row.binding { write(binding, &writer) }
@@ -39,6 +40,7 @@ enum AddressRows {
             writer.byte(gate.probes)
             writer.byte(gate.isAnnounced ? 1 : 0)
         }
+        if let liveCount = row.liveCount { writer.integer(liveCount) }
         writer.count(row.ops.count)
         for op in row.ops { write(op, &writer) }
     }
@@ -59,6 +61,8 @@ enum AddressRows {
             row.gate = gate
         }
         row.wantsHello = parts & 8 != 0
+        if parts & 16 != 0 { row.liveCount = try reader.integer() }
+        row.isRefreshOff = parts & 32 != 0
         let count = try reader.count()
         row.ops.reserveCapacity(count)
         for _ in 0..<count { row.ops.append(try op(&reader)) }
@@ -108,6 +112,7 @@ enum AddressRows {
         static let content = Flags(rawValue: 1 << 9)
         static let cause = Flags(rawValue: 1 << 10)
         static let acceptedAt = Flags(rawValue: 1 << 11)
+        static let wasAlerted = Flags(rawValue: 1 << 12)
 
         init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -125,6 +130,7 @@ enum AddressRows {
             set(.content, op.content != nil)
             set(.cause, op.cause != nil)
             set(.acceptedAt, op.acceptedAt != nil)
+            set(.wasAlerted, op.wasAlerted)
         }
 
         private mutating func set(_ flag: Flags, _ isSet: Bool) {
@@ -183,6 +189,7 @@ enum AddressRows {
         op.isLeaving = flags.contains(.isLeaving)
         op.isClosed = flags.contains(.isClosed)
         op.isCleared = flags.contains(.isCleared)
+        op.wasAlerted = flags.contains(.wasAlerted)
         return op
     }
 

@@ -304,3 +304,20 @@ struct DelivererTraceTests {
         #expect(bench.left() == [#"[["7:3:0","c","later",1,{"title":"T"}],["7:3:0","h"]]"#])
     }
 }
+
+@Suite("Deliverer: another device on the same token")
+struct DelivererDeviceTests {
+    @Test("what waited for the person's former device ends in that one's name, and is sent all the same")
+    func sameOwner() {
+        var bench = DeliveryBench.bound(acks: false)
+        bench.signal(DeviceReading(at: bench.now, battery: 0.05, notBefore: bench.now + .seconds(60)))
+        bench.delete("a")
+        bench.bind("ada", version: 2, device: "new-phone", dialect: .crt)
+        #expect(bench.lines.first { $0.outcome == .coalesced }?.device == "ada-phone")
+        bench.lines.removeAll()
+        bench.pass(.seconds(60))
+        #expect(bench.left().last == #"{"aps":{"content-available":1},"dlt":"a"}"#)
+        bench.answer(200)
+        #expect(bench.outcomes() == [] && bench.state.row.ops.isEmpty)
+    }
+}

@@ -65,8 +65,9 @@ struct DeliveryPayloadTests {
         let content = content(
             #"{"title":"T","body":"B","badge":0,"sound":"default","category":"parcel","thread":"orders"}"#)
         var loud = HushPayloadWriter(
-            alert: content, isRepeat: false, owner: "ada", version: version, bytesMax: 4096)
-        var quiet = HushPayloadWriter(alert: content, isRepeat: true, owner: "ada", version: version, bytesMax: 4096)
+            alert: content, liveCount: 1, isPassive: false, owner: "ada", version: version, bytesMax: 4096)
+        var quiet = HushPayloadWriter(
+            alert: content, liveCount: 1, isPassive: true, owner: "ada", version: version, bytesMax: 4096)
         _ = loud.bind(first)
         _ = quiet.bind(first)
         #expect(

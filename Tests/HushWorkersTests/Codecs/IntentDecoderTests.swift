@@ -53,6 +53,7 @@ struct IntentDecoderTests {
             switch name {
             case "badge": "\"badge\":1"
             case "tags", "in_app", "actions", "extras": "\"\(name)\":{}"
+            case "mutable_content", "content_available": "\"\(name)\":true"
             default: "\"\(name)\":\"x\""
             }
         }
@@ -118,6 +119,19 @@ struct IntentDecoderTests {
             (#"{"id":null,"title":"x"}"#, .missingField, "id"),
             (#"{"id":"","title":"x"}"#, .badField, "id"),
             (#"{"id":1,"title":5}"#, .badField, "title"),
+            (#"{"id":1,"title":"x","badge":"many"}"#, .badField, "badge"),
+            (#"{"id":1,"title":"x","mutable_content":1}"#, .badField, "mutable_content"),
+            (#"{"id":1,"title":"x","content_available":"1"}"#, .badField, "content_available"),
+            (#"{"id":1,"title":"x","landing_page":{}}"#, .badField, "landing_page"),
+            (#"{"id":1,"title":"x","share":1}"#, .badField, "share"),
+            (#"{"id":1,"title":"x","message_center":[]}"#, .badField, "message_center"),
+            (#"{"id":1,"title":"x","send_id":5}"#, .badField, "send_id"),
+            (#"{"id":1,"title":"x","extras":{"aps":{}}}"#, .badField, "extras\" must not have a member \"aps\""),
+            (#"{"id":1,"title":"x","extras":{"^d":"y"}}"#, .badField, "\"^d\""),
+            (#"{"id":1,"title":"x","extras":{"\u005f":"y"}}"#, .badField, "\"_\""),
+            (#"{"id":1,"title":"x","extras":{"hush":{}}}"#, .badField, "\"hush\""),
+            (#"{"id":1,"title":"x","extras":{"com.urbanairship.in_app":{}}}"#, .badField, "com.urbanairship.in_app"),
+            (#"{"id":1,"title":"x","extras":{"open_external_url_action":"y"}}"#, .badField, "open_external_url_action"),
             (#"{"id":1,"title":"x","body":[]}"#, .badField, "body"),
             (#"{"id":1,"title":"x","badge":"3"}"#, .badField, "badge"),
             (#"{"id":1,"title":"x","badge":-1}"#, .badField, "badge"),

@@ -10,6 +10,12 @@ struct PushRecordTests {
         owner: "ada", device: "ada-phone", install: "i1", token: "abcd", app: "com.example.app", environment: .sandbox,
         dialect: .hush, acks: true, version: version)
 
+    private static var told: Op {
+        var op = Op(kind: .create, id: "7", revision: 2, content: Content(json: #"{"body":"B"}"#))
+        op.isTold = true
+        return op
+    }
+
     static let golden: [(PushRecord, String)] = [
         (
             .bind(bound, fresh: true, cause: Position(topic: .devices, partition: 3, offset: 90)),
@@ -29,13 +35,18 @@ struct PushRecordTests {
                         kind: .create, id: "order-42", revision: 1, first: true, urgent: true, mode: .visible,
                         notBefore: Timestamp(seconds: 1_764_583_260), expires: Timestamp(seconds: 1_764_583_300),
                         content: Content(json: #"{"title":"Caf\"é\"","extras":{"n":1.5,"m":1e+20}}"#)),
-                    Op(kind: .delete, id: "order-41", revision: .max, quiet: true),
+                    Op(kind: .delete, id: "order-41", revision: .max, quiet: true, liveCount: 2),
                 ], cause: cause),
             #"{"v":1,"kind":"ops","owner":"ada","ops":[{"op":"create","id":"order-42","revision":1,"first":true,"#
                 + #""urgent":true,"mode":"visible","not_before":"2025-12-01T10:01:00.000Z","#
                 + #""expires":"2025-12-01T10:01:40.000Z","content":{"title":"Caf\"é\"","extras":{"n":1.5,"m":1e+20}}},"#
-                + #"{"op":"delete","id":"order-41","revision":9223372036854775807,"quiet":true}],"#
+                + #"{"op":"delete","id":"order-41","revision":9223372036854775807,"quiet":true,"live":2}],"#
                 + #""cause":{"topic":"hush.intents","partition":3,"offset":1201}}"#
+        ),
+        (
+            .ops(owner: "ada", ops: [told], cause: Position(topic: .signals, partition: 1, offset: 2)),
+            #"{"v":1,"kind":"ops","owner":"ada","ops":[{"op":"create","id":"7","revision":2,"told":true,"#
+                + #""content":{"body":"B"}}],"cause":{"topic":"hush.signals","partition":1,"offset":2}}"#
         ),
         (
             .signal(

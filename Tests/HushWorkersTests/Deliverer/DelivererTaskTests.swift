@@ -319,6 +319,8 @@ struct AddressRowsTests {
         gate.isAnnounced = true
         row.gate = gate
         row.wantsHello = true
+        row.liveCount = 3
+        row.isRefreshOff = true
         var op = PendingOp(
             op: OpID(partition: 7, offset: 1 << 40, index: 3), kind: .create, id: "order-42", revision: .max,
             first: true,
@@ -332,6 +334,7 @@ struct AddressRowsTests {
         op.repeats = 2
         op.isClosed = true
         op.isCleared = true
+        op.wasAlerted = true
         row.ops = [
             op,
             PendingOp(
@@ -349,6 +352,18 @@ struct AddressRowsTests {
             let bytes = writer.bytes
             #expect(try bytes.withUnsafeBytes { try AddressRows.read($0) } == row)
         }
+    }
+
+    @Test("a row of the first format reads as one that lacks what came later")
+    func firstFormat() throws {
+        var row = full
+        row.liveCount = nil
+        row.isRefreshOff = false
+        row.ops[0].wasAlerted = false
+        var writer = RowWriter()
+        AddressRows.write(row, &writer)
+        let old = [1] + writer.bytes.dropFirst()
+        #expect(try old.withUnsafeBytes { try AddressRows.read($0) } == row)
     }
 
     @Test("a row that is cut anywhere, or of a newer format, fails the task")
