@@ -18,8 +18,13 @@ extension Setting<Duration> {
 private let count = Setting.integer("planner.live.max", in: 1...100, default: 64, "How many.")
 private let password = Setting.text("apns.password", default: "", secret: true, "A secret.")
 private let color = Setting.choice("log.color", default: Color.red, "A colour.")
+private let keyFile = Setting.file("apns.credential.NAME.key.file", "A key.")
+private let keySecret = Setting.text("apns.credential.NAME.secret", default: "none", secret: true, "A secret.")
 private let table = SettingsTable(
-    [Setting<Duration>.window.definition, count.definition, password.definition, color.definition],
+    [
+        Setting<Duration>.window.definition, count.definition, password.definition, color.definition,
+        keyFile.definition, keySecret.definition,
+    ],
     passThroughPrefixes: ["kafka."])
 
 private func problems(_ change: (inout SettingsLoader) -> Void) -> [String] {
@@ -77,6 +82,39 @@ private func problems(_ change: (inout SettingsLoader) -> Void) -> [String] {
                 "command line: planner.dedupe.window \"0\" must be 1s to 30d",
                 "command line: there is no setting nothing.like.it.at.all",
             ])
+    }
+
+    @Test("a key with NAME stands for one setting a name, from wherever it is given")
+    func named() throws {
+        var loader = SettingsLoader(table: table)
+        loader.addEnvironment(["HUSH_APNS_CREDENTIAL_SHOP_KEY_FILE": "/shop", "HUSH_APNS_CREDENTIAL_SHOP_SECRET": "x"])
+        loader.addArgument("apns.credential.2.key.file", "/two")
+        let settings = try loader.load()
+        #expect(settings.names(of: [keyFile.definition, keySecret.definition]) == ["2", "shop"])
+        #expect(settings.names(of: [keySecret.definition]) == ["shop"])
+        #expect(settings[keyFile, "shop"] == "/shop" && settings[keyFile, "2"] == "/two")
+        #expect(settings[keySecret, "shop"] == "x" && settings[keySecret, "2"] == "none")
+        #expect(settings.key(of: keyFile, "shop") == "apns.credential.shop.key.file")
+        let shown = settings.entries.filter { $0.key.hasPrefix("apns.credential") }.map { "\($0.key)=\($0.shown)" }
+        #expect(
+            shown == [
+                "apns.credential.2.key.file=/two", "apns.credential.shop.key.file=/shop",
+                "apns.credential.shop.secret=********",
+            ])
+    }
+
+    @Test("a name is one part of lower-case letters and digits; what is near a known key is told under its name")
+    func badNames() {
+        let found = problems { loader in
+            for key in ["NAME.key.file", "a.b.key.file", "Shop.key.file", "key.file", "shop.key.fle"] {
+                loader.addArgument("apns.credential." + key, "x")
+            }
+        }
+        #expect(found.count == 5)
+        #expect(
+            found.last
+                == "command line: there is no setting apns.credential.shop.key.fle; did you mean "
+                + "apns.credential.shop.key.file?")
     }
 
     @Test("a file that was asked for must be there, be small and be UTF-8; the usual one may be missing")

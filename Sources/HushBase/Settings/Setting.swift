@@ -11,6 +11,9 @@ public struct SettingDefinition: Sendable {
     /// Throws where a text is no value.
     let check: @Sendable (String) throws(BadValue) -> Void
 
+    /// Whether it stands for one setting a name: its key has the part `NAME`.
+    var isNamed: Bool { key.split(separator: ".").contains { $0 == SettingsTable.nameMark } }
+
     public var environmentName: String { SettingsTable.environmentName(of: key) }
 }
 

@@ -40,8 +40,30 @@ public struct Settings: Sendable {
 
     /// The value of a setting. Traps where the setting is not in the table, which is a programmer's mistake.
     public subscript<Value>(setting: Setting<Value>) -> Value {
-        let key = setting.definition.key
-        precondition(table[key] != nil, "\(key) is not in the table of settings")
+        value(of: setting, setting.definition.key)
+    }
+
+    /// The value of a setting with `NAME` in its key, for one of the names.
+    public subscript<Value>(setting: Setting<Value>, name: String) -> Value {
+        value(of: setting, key(of: setting, name))
+    }
+
+    /// The key of a setting with `NAME`, with the name in its place.
+    public func key<Value>(of setting: Setting<Value>, _ name: String) -> String {
+        setting.definition.key.split(separator: ".").map { $0 == SettingsTable.nameMark ? Substring(name) : $0 }
+            .joined(separator: ".")
+    }
+
+    /// The names that any of these settings was given for, in order.
+    public func names(of definitions: [SettingDefinition]) -> [String] {
+        let names = given.keys.compactMap { key in
+            definitions.lazy.compactMap { SettingsTable.name(in: key, of: $0) }.first
+        }
+        return Set(names).sorted()
+    }
+
+    private func value<Value>(of setting: Setting<Value>, _ key: String) -> Value {
+        precondition(table.defines(setting.definition.key), "\(key) is not in the table of settings")
         do {
             return try setting.read(given[key]?.text ?? setting.definition.defaultText)
         } catch {
@@ -64,8 +86,13 @@ public struct Settings: Sendable {
 
     /// All settings in the table's order, then what is passed through, by key.
     public var entries: [Entry] {
-        let ours = table.definitions.map { definition in
-            entry(definition.key, given[definition.key]?.text ?? definition.defaultText, definition.isSecret)
+        let ours = table.definitions.flatMap { definition in
+            guard definition.isNamed else {
+                let text = given[definition.key]?.text ?? definition.defaultText
+                return [entry(definition.key, text, definition.isSecret)]
+            }
+            return given.filter { SettingsTable.name(in: $0.key, of: definition) != nil }.sorted { $0.key < $1.key }
+                .map { entry($0.key, $0.value.text, definition.isSecret) }
         }
         let others = given.filter { table.passesThrough($0.key) }.sorted { $0.key < $1.key }
             .map { entry($0.key, $0.value.text, Self.soundsSecret($0.key)) }
