@@ -19,11 +19,19 @@ public final class APNsClient: Sendable {
         let routes = try RouteContext.all(of: configuration, atSeconds: WallClock.nowMillis() / 1000)
         let shared = try ClientShared(configuration: configuration, routes: routes)
         let inlets = try (0..<configuration.threads).map { _ in try LoopInlets(configuration: configuration) }
-        let resolver = try Resolver(capacity: configuration.threads * configuration.routes.count)
+        let resolver = try Resolver(configuration) { [onEvent = configuration.onEvent] change, routes in
+            for route in routes {
+                switch change {
+                case .renewed(let files):
+                    onEvent?(APNsEvent(kind: .credentialRenewed, route: route, detail: files))
+                case .bad(let reason): onEvent?(APNsEvent(kind: .credentialBad, route: route, detail: reason))
+                }
+            }
+        }
         self.shared = shared
         self.inlets = inlets
         self.resolver = resolver
-        try resolver.start(replies: inlets.map(\.resolved))
+        try resolver.start(replies: inlets.map(\.resolved), routes: routes)
         threads = try inlets.indices.map { index in
             try NamedThread.start(name: "apns-\(index)") {
                 do {
@@ -46,17 +54,19 @@ public final class APNsClient: Sendable {
     public func submit(_ batch: [PushRequest]) -> Int {
         if batch.isEmpty || isHalted || shared.isClosing.load(ordering: .acquiring) { return 0 }
         let taken = shared.reserve(batch.count)
-        let deadline = MonotonicTime.now() + shared.configuration.requestDeadline
+        if taken == 0 { return 0 }
+        for index in 0..<taken {
+            precondition(
+                shared.routes.indices.contains(batch[index].route), "there is no route \(batch[index].route)")
+        }
+        // A part is copied, so that the caller can remove it from what is his alone.
+        let requests = taken == batch.count ? batch : Array(batch[..<taken])
+        let pushes = PushBatch(requests, deadline: MonotonicTime.now() + shared.configuration.requestDeadline)
         let share = (taken + inlets.count - 1) / inlets.count
         for (index, inlet) in inlets.enumerated() {
-            let part = batch[min(index * share, taken)..<min((index + 1) * share, taken)]
-            var pushes = part.map { request in
-                precondition(
-                    shared.routes.indices.contains(request.route), "there is no route \(request.route)")
-                return QueuedPush(request: request, deadline: deadline)
-            }
-            // There is room for all that is reserved.
-            inlet.requests.offer(from: &pushes)
+            let range = min(index * share, taken)..<min((index + 1) * share, taken)
+            // There is room: a run has at least one of the requests that room is reserved for.
+            if !range.isEmpty { _ = inlet.requests.offer(PushRun(batch: pushes, range: range)) }
         }
         return taken
     }
@@ -91,6 +101,11 @@ public final class APNsClient: Sendable {
     /// Takes requests again after a halt; for the caller to say once it knows that it still owns what it sends.
     public func resume() {
         shared.isHalted.store(false, ordering: .releasing)
+    }
+
+    /// Counts how often the files of a route's credential changed and were taken.
+    public func credentialVersion(route: Int) -> UInt64 {
+        shared.routes[route].credentialVersion.load(ordering: .acquiring)
     }
 
     /// What the client has done since it began.

@@ -22,6 +22,18 @@ public struct APNsConfiguration: Sendable {
         }
     }
 
+    /// An HTTP proxy that is asked to CONNECT (RFC 9110 §9.3.6); TLS goes through it from end to end.
+    public struct Proxy: Sendable, Hashable {
+        public var endpoint: Endpoint
+        /// The value of `Proxy-Authorization`, as `Basic dXNlcjpwYXNz`.
+        public var authorization: String?
+
+        public init(endpoint: Endpoint, authorization: String? = nil) {
+            self.endpoint = endpoint
+            self.authorization = authorization
+        }
+    }
+
     public struct Endpoint: Sendable, Hashable {
         public var host: String
         public var port: UInt16
@@ -40,15 +52,21 @@ public struct APNsConfiguration: Sendable {
     }
 
     public enum Credential: Sendable, Hashable {
-        /// A provider token signed by an Apple `.p8` key.
+        /// A provider token signed by an Apple `.p8` key. An empty key id is taken from the name of the file, or of the one
+        /// that it links to: `AuthKey_ABC123DEFG.p8`.
         case token(keyFile: String, keyID: String, teamID: String)
         /// A provider certificate and its key, both PEM.
         case certificate(certificateFile: String, keyFile: String)
     }
 
     public var routes: [Route]
+    public var proxy: Proxy?
+    /// How often the files of credentials are looked at. One that changed is read again; where it is bad, the old one goes on.
+    public var credentialInterval: Duration = .seconds(5)
     /// Connections of each route on each thread; they open as the queue needs them.
     public var connectionsPerRoute = 2
+    /// A connection beyond a route's first that had nothing to do for so long is closed.
+    public var spareIdleMax: Duration = .seconds(300)
     /// Streams in flight on a connection, where the peer allows as many.
     public var streamsPerConnection = 1000
     /// Requests the client holds in all, from `submit` until their answer is drained.
@@ -70,6 +88,8 @@ public struct APNsConfiguration: Sendable {
     public var threads = 1
     /// Told of what happens to connections, on the client's threads: it must not block.
     public var onEvent: (@Sendable (APNsEvent) -> Void)?
+    /// Answers in the place of the system's resolver, with numeric addresses: for tests.
+    package var lookUp: (@Sendable (Endpoint) -> [Endpoint])?
 
     public init(routes: [Route]) {
         self.routes = routes
@@ -93,6 +113,10 @@ public struct APNsEvent: Sendable, Hashable, CustomStringConvertible {
         case goAway = "go_away"
         case closed
         case tokenRenewed = "token_renewed"
+        /// The files of a credential changed, and are in use.
+        case credentialRenewed = "credential_renewed"
+        /// The files of a credential changed, and are no good: the old ones stay in use.
+        case credentialBad = "credential_bad"
         case stopped
     }
 
@@ -123,6 +147,12 @@ extension APNsConfiguration {
                     "route \(index): the address to connect to needs a host and a port")
             }
         }
+        if let proxy {
+            try require(
+                !proxy.endpoint.host.isEmpty && proxy.endpoint.port > 0, "the proxy needs a host and a port")
+            let isPlain = (proxy.authorization ?? "").utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f }
+            try require(isPlain, "the proxy's authorization must be one line of ASCII")
+        }
         try require((1...64).contains(connectionsPerRoute), "connections per route must be 1 to 64")
         try require((1...10_000).contains(streamsPerConnection), "streams per connection must be 1 to 10000")
         try require((1...1_000_000).contains(queueCapacity), "the queue's capacity must be 1 to 1000000")
@@ -130,6 +160,7 @@ extension APNsConfiguration {
         let waits: [(String, Duration)] = [
             ("request deadline", requestDeadline), ("ping interval", pingInterval), ("ping timeout", pingTimeout),
             ("connect timeout", connectTimeout), ("first backoff", backoffFirst),
+            ("credentials' interval", credentialInterval), ("spare connections' idle time", spareIdleMax),
         ]
         for (name, wait) in waits {
             try require(

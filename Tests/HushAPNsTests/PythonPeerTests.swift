@@ -1,4 +1,5 @@
 import HushAPNs
+import Synchronization
 import Testing
 
 /// The connection cases of public reports against python-h2.
@@ -25,7 +26,8 @@ struct PythonPeerTests {
     @Test("streams after GOAWAY's last id go again on a new connection, the others are awaited, none is lost")
     func goAway() throws {
         let peer = try PythonPeer("goaway", directory)
-        let sender = try sender(peer)
+        let log = EventLog()
+        let sender = try sender(peer) { $0.onEvent = log.add }
         // Four first, one by one, so that the next five are in flight together.
         for tag in 0..<4 as Range<UInt64> {
             #expect(sender.submit(tag..<tag + 1) == 1)
@@ -40,6 +42,57 @@ struct PythonPeerTests {
         // Apple's rule is kept by counting: 9 on the first connection, and the 3 beyond the last id on the second.
         #expect(requests.count { $0.connection == 1 } == 9)
         #expect(requests.filter { $0.connection == 2 }.map(\.stream) == [1, 3, 5])
+        #expect(log.details(.goAway) == [#"last stream 11, code 0, {"reason":"Shutdown"}"#])
+    }
+
+    @Test("a connection that is told to drain is replaced at once, and what is open on it is answered")
+    func drain() throws {
+        let peer = try PythonPeer("drain", directory)
+        let sender = try sender(peer)
+        #expect(sender.submit(0..<1) == 1)
+        sender.collect(1)
+        // These two are answered once the other connection had a request.
+        #expect(sender.submit(1..<3) == 2)
+        sender.collect { $0.client.counts.goAways == 1 }
+        #expect(sender.submit(3..<4) == 1)
+        sender.collect(4)
+        #expect(sender.count(status: 200) == 4)
+        #expect(sender.client.counts.resent == 0)
+        #expect(try peer.finish().filter { $0.event == "request" }.map(\.connection) == [1, 1, 1, 2])
+    }
+
+    @Test("no more streams are open than we allow ourselves, though the peer allows a hundred times as many")
+    func ownLimit() throws {
+        let peer = try PythonPeer("hold", directory)
+        let sender = try sender(peer) { $0.streamsPerConnection = 10 }
+        #expect(sender.submit(0..<101) == 101)
+        sender.collect(101)
+        #expect(sender.count(status: 200) == 101)
+        #expect(try peer.finish().compactMap(\.open).max() == 10)
+    }
+
+    @Test("the name is looked up again for each connection: a peer that moved is found")
+    func moved() throws {
+        let old = try PythonPeer("accept", directory)
+        let new = try PythonPeer("accept", directory)
+        let port = Mutex(old.port)
+        let asked = Atomic(0)
+        let sender = try sender(old) {
+            $0.lookUp = { endpoint in
+                asked.add(1, ordering: .relaxed)
+                return [APNsConfiguration.Endpoint(host: endpoint.host, port: port.withLock { $0 })]
+            }
+        }
+        #expect(sender.submit(0..<1) == 1)
+        sender.collect(1)
+        port.withLock { $0 = new.port }
+        _ = try old.finish()
+        sender.collect { $0.client.counts.disconnects == 1 }
+        #expect(sender.submit(1..<2) == 1)
+        sender.collect(2)
+        #expect(sender.count(status: 200) == 2)
+        #expect(asked.load(ordering: .relaxed) == 2)
+        #expect(try new.finish().count { $0.event == "request" } == 1)
     }
 
     @Test("a refused stream is sent again for free")

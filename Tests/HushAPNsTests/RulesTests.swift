@@ -85,6 +85,40 @@ import Testing
     }
 }
 
+@Suite struct IdleTests {
+    private static func time(_ millis: Int64) -> MonotonicTime { MonotonicTime(nanos: millis * 1_000_000) }
+
+    @Test("a connection is idle from the last look at which it had a stream, or had opened one since")
+    func idle() {
+        let limits = ConnectionLife.Limits(
+            connectTimeout: .seconds(10), pingInterval: .seconds(60), pingTimeout: .seconds(5), streamsMax: 100,
+            oneStreamUntilAccepted: false)
+        var life = ConnectionLife(limits: limits, at: Self.time(0))
+        life.opened(at: Self.time(1))
+        _ = life.tick(at: Self.time(1000), open: 1)
+        _ = life.tick(at: Self.time(2000), open: 0)
+        #expect(life.idle(at: Self.time(2000)) == .seconds(1))
+        life.streamOpened(id: 3)
+        _ = life.tick(at: Self.time(3000), open: 0)
+        #expect(life.idle(at: Self.time(3000)) == .zero)
+        _ = life.tick(at: Self.time(4000), open: 0)
+        #expect(life.idle(at: Self.time(4000)) == .seconds(1))
+    }
+
+    @Test("of the open connections the first is never spared")
+    func spare() {
+        var pool = RoutePool(
+            places: 2, backoff: Backoff(first: .seconds(1), cap: .seconds(1)), at: Self.time(0))
+        pool.started()
+        pool.opened()
+        #expect(!pool.canSpare(idle: .seconds(900), idleMax: .seconds(300)))
+        pool.started()
+        pool.opened()
+        #expect(!pool.canSpare(idle: .seconds(299), idleMax: .seconds(300)))
+        #expect(pool.canSpare(idle: .seconds(300), idleMax: .seconds(300)))
+    }
+}
+
 @Suite struct RoutePoolTests {
     private struct NoJitter: RandomNumberGenerator {
         mutating func next() -> UInt64 { .max }
@@ -192,7 +226,7 @@ import Testing
 
 @Suite struct PushQueueTests {
     private static func push(_ tag: UInt64, deadline: Int64) -> QueuedPush {
-        QueuedPush(request: Pushes.request(tag), deadline: MonotonicTime(nanos: deadline))
+        QueuedPush(PushBatch([Pushes.request(tag)], deadline: MonotonicTime(nanos: deadline)), at: 0)
     }
 
     @Test("what comes back goes first; the late are taken out, wherever they wait")
@@ -201,11 +235,11 @@ import Testing
         for tag in 1...4 as ClosedRange<UInt64> { queue.append(Self.push(tag, deadline: Int64(tag) * 10)) }
         queue.giveBack(Self.push(9, deadline: 5))
         queue.giveBack(Self.push(8, deadline: 100))
-        #expect(queue.takeLate(at: MonotonicTime(nanos: 10)).map(\.request.tag) == [9, 1])
-        #expect(queue.popFirst()?.request.tag == 8)
-        #expect(queue.popFirst()?.request.tag == 2)
+        #expect(queue.takeLate(at: MonotonicTime(nanos: 10)).map(\.tag) == [9, 1])
+        #expect(queue.popFirst()?.tag == 8)
+        #expect(queue.popFirst()?.tag == 2)
         #expect(queue.count == 2)
-        #expect(queue.takeAll().map(\.request.tag) == [3, 4])
+        #expect(queue.takeAll().map(\.tag) == [3, 4])
         #expect(queue.isEmpty)
     }
 }

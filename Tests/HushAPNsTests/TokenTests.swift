@@ -56,6 +56,16 @@ import Testing
         #expect(schedule.expired(at: start + 1801) == nil)
     }
 
+    @Test("after \"too many\" the old token goes on beyond its slot, as long as it is good for")
+    func tooMany() {
+        var schedule = TokenSchedule()
+        #expect(schedule.due(at: Self.slot + 100) == Self.slot)
+        schedule.tooMany(at: Self.slot + 2750)
+        #expect(schedule.due(at: Self.slot + 2760) == nil)
+        #expect(schedule.due(at: Self.slot + 3539) == nil)
+        #expect(schedule.due(at: Self.slot + 3540) == Self.slot + 2700)
+    }
+
     @Test("one token serves all, and the first of many rejections renews it")
     func shared() throws {
         let directory = try TestDirectory()

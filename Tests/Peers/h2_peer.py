@@ -5,6 +5,7 @@ usage: h2_peer.py PORT CERTIFICATE KEY SCENARIO
 Prints one JSON object a line for what it sees: {"event": "request", "connection": 1, "stream": 1, "path": "..."} and so on.
 """
 import json
+import os
 import socket
 import ssl
 import sys
@@ -28,6 +29,8 @@ def say(**facts):
 
 
 class Peer:
+    draining = None
+
     def __init__(self, number, sock, scenario):
         self.number = number
         self.sock = sock
@@ -36,12 +39,16 @@ class Peer:
         self.seen = 0
         self.open = set()
         self.held = []
-        self.allowed = 100 if scenario != "lower" else 25
+        self.allowed = {"lower": 25, "hold": 1000}.get(scenario, 100)
         self.streams_before_settings = 0
         self.settings_due = None
+        self.waiting = []
+        self.may_answer = False
 
     def run(self):
         self.h2.initiate_connection()
+        if self.scenario == "hold":
+            self.h2.update_settings({h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: 1000})
         if self.scenario == "lower":
             self.h2.update_settings({h2.settings.SettingCodes.MAX_CONCURRENT_STREAMS: 25})
         if self.scenario == "late-settings":
@@ -67,6 +74,10 @@ class Peer:
         if self.settings_due and time.monotonic() >= self.settings_due:
             self.settings_due = None
             say(event="settings", connection=self.number, before=self.streams_before_settings)
+        if self.may_answer:
+            for held in self.waiting:
+                self.answer(held)
+            self.waiting = []
         if self.held and self.seen >= 20:
             self.answer(self.held.pop(0))
         self.flush()
@@ -89,7 +100,9 @@ class Peer:
                 self.streams_before_settings += 1
             headers = dict(event.headers)
             never = [name for header in event.headers for name in [header[0]] if not getattr(header, "indexable", True)]
-            say(event="request", connection=self.number, stream=event.stream_id, path=headers[":path"], never=never)
+            say(
+                event="request", connection=self.number, stream=event.stream_id, path=headers[":path"], never=never,
+                open=len(self.open), authorization=headers.get("authorization"))
             if len(self.open) > self.allowed:
                 say(event="violation", connection=self.number, open=len(self.open), allowed=self.allowed)
         elif isinstance(event, h2.events.StreamEnded):
@@ -116,6 +129,25 @@ class Peer:
                 say(event="goaway", connection=self.number)
                 self.answer(9)
                 self.answer(11)
+        elif self.scenario == "drain" and first:
+            # A notice without a last id: what is open is answered once a second connection is in use.
+            if self.seen == 1:
+                self.answer(stream)
+            else:
+                self.waiting.append(stream)
+                if self.seen == 3:
+                    self.raw(frames.GoAwayFrame(0, last_stream_id=2**31 - 1, error_code=0).serialize())
+                    Peer.draining = self
+        elif self.scenario == "drain" and Peer.draining:
+            self.answer(stream)
+            Peer.draining.may_answer = True
+        elif self.scenario == "hold":
+            # Answers once ten are open, the oldest first: slow answers, of which more are asked for than are allowed.
+            self.waiting.append(stream)
+            if self.seen == 1 or len(self.open) >= 10:
+                for held in self.waiting:
+                    self.answer(held)
+                self.waiting = []
         elif self.scenario == "refuse" and first and 2 <= self.seen <= 11:
             self.h2.reset_stream(stream, error_code=REFUSED_STREAM)
             self.open.discard(stream)
@@ -153,6 +185,9 @@ def main():
     port, certificate, key, scenario = sys.argv[1:5]
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate, key)
+    if scenario == "mtls":
+        context.load_verify_locations(os.path.dirname(certificate) + "/ca.pem")
+        context.verify_mode = ssl.CERT_REQUIRED
     if scenario != "no-alpn":
         context.set_alpn_protocols(["h2"])
     listener = socket.create_server(("127.0.0.1", int(port)), backlog=64)
@@ -167,6 +202,9 @@ def main():
         with lock:
             number += 1
             mine = number
+        if scenario == "mtls":
+            subject = dict(field for fields in tls.getpeercert()["subject"] for field in fields)
+            say(event="client", connection=mine, text=subject["commonName"])
         try:
             Peer(mine, tls, scenario).run()
         except Exception as error:

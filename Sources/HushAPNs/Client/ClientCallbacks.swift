@@ -7,7 +7,7 @@ enum ClientCallbacks {
     /// More of the peer's debug text than this is not logged.
     private static let debugBytesMax = 256
 
-    static func makeSession(for context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    static func makeSession(for context: UnsafeMutableRawPointer, memory: SessionMemory) -> OpaquePointer? {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0 else { return nil }
@@ -17,17 +17,20 @@ enum ClientCallbacks {
         }
         nghttp2_option_set_peer_max_concurrent_streams(options, 1)
         nghttp2_option_set_no_closed_streams(options, 1)
+        // Of an answer two header fields are read, and both are checked where they are read.
+        nghttp2_option_set_no_http_messaging(options, 1)
         nghttp2_session_callbacks_set_on_header_callback(callbacks, onHeader)
         nghttp2_session_callbacks_set_on_data_chunk_recv_callback(callbacks, onData)
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, onFrame)
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, onStreamClose)
         var session: OpaquePointer?
-        guard nghttp2_session_client_new2(&session, callbacks, context, options) == 0 else { return nil }
+        var functions = memory.functions
+        guard nghttp2_session_client_new3(&session, callbacks, context, options, &functions) == 0 else { return nil }
         return session
     }
 
     static let readBody: nghttp2_data_source_read_callback = { _, _, buffer, length, flags, source, context in
-        guard let index = slot(source?.pointee.ptr) else { return 0 }
+        guard let index = ClientSession.slot(source?.pointee.ptr) else { return 0 }
         let target = UnsafeMutableRawBufferPointer(start: buffer, count: length)
         let (count, isLast) = with(context) { $0.bodyToSend(index, target) } ?? (0, true)
         if isLast { flags?.pointee |= UInt32(NGHTTP2_DATA_FLAG_EOF.rawValue) }
@@ -35,12 +38,12 @@ enum ClientCallbacks {
     }
 
     private static let onHeader: nghttp2_on_header_callback = {
-        raw, frame, name, nameCount, value, valueCount, _, context in
-        guard let frame, let index = slot(nghttp2_session_get_stream_user_data(raw, frame.pointee.hd.stream_id)) else {
-            return 0
-        }
-        let isTaken = with(context) {
-            $0.header(
+        _, frame, name, nameCount, value, valueCount, _, context in
+        guard let frame else { return 0 }
+        let stream = frame.pointee.hd.stream_id
+        let isTaken = with(context) { session in
+            guard let index = session.slot(ofStream: stream) else { return true }
+            return session.header(
                 index, name: UnsafeBufferPointer(start: name, count: nameCount),
                 value: UnsafeBufferPointer(start: value, count: valueCount))
         }
@@ -48,20 +51,23 @@ enum ClientCallbacks {
         return isTaken == true ? 0 : NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE.rawValue
     }
 
-    private static let onData: nghttp2_on_data_chunk_recv_callback = { raw, _, stream, bytes, count, context in
-        guard let index = slot(nghttp2_session_get_stream_user_data(raw, stream)) else { return 0 }
-        _ = with(context) { $0.body(index, UnsafeBufferPointer(start: bytes, count: count)) }
+    private static let onData: nghttp2_on_data_chunk_recv_callback = { _, _, stream, bytes, count, context in
+        with(context) { session in
+            guard let index = session.slot(ofStream: stream) else { return }
+            session.body(index, UnsafeBufferPointer(start: bytes, count: count))
+        }
         return 0
     }
 
-    private static let onFrame: nghttp2_on_frame_recv_callback = { raw, frame, context in
+    private static let onFrame: nghttp2_on_frame_recv_callback = { _, frame, context in
         guard let frame else { return 0 }
         let head = frame.pointee.hd
         switch UInt32(head.type) {
         case NGHTTP2_HEADERS.rawValue, NGHTTP2_DATA.rawValue:
             guard head.flags & UInt8(NGHTTP2_FLAG_END_STREAM.rawValue) != 0 else { return 0 }
-            guard let index = slot(nghttp2_session_get_stream_user_data(raw, head.stream_id)) else { return 0 }
-            _ = with(context) { $0.ended(index) }
+            with(context) { session in
+                if let index = session.slot(ofStream: head.stream_id) { session.ended(index) }
+            }
         case NGHTTP2_SETTINGS.rawValue:
             guard head.flags & UInt8(NGHTTP2_FLAG_ACK.rawValue) == 0 else { return 0 }
             _ = with(context) { $0.settingsReceived() }
@@ -80,17 +86,15 @@ enum ClientCallbacks {
         return 0
     }
 
-    private static let onStreamClose: nghttp2_on_stream_close_callback = { raw, stream, code, context in
-        guard let index = slot(nghttp2_session_get_stream_user_data(raw, stream)) else { return 0 }
-        _ = with(context) { $0.streamClosed(index, code: code) }
+    private static let onStreamClose: nghttp2_on_stream_close_callback = { _, stream, code, context in
+        with(context) { session in
+            if let index = session.slot(ofStream: stream) { session.streamClosed(index, code: code) }
+        }
         return 0
     }
 
-    private static func slot(_ tag: UnsafeMutableRawPointer?) -> Int? {
-        tag.map { Int(bitPattern: $0) - 1 }
-    }
-
     @inline(__always)
+    @discardableResult
     private static func with<R>(_ context: UnsafeMutableRawPointer?, _ body: (ClientSession) -> R) -> R? {
         guard let context else { return nil }
         return Unmanaged<ClientSession>.fromOpaque(context)._withUnsafeGuaranteedRef(body)

@@ -7,14 +7,16 @@ final class ClientConnection {
 
     /// Begins to connect; the rest happens in `ready`. `mayWrite` is asked right before each write.
     init(
-        to address: SocketAddress, route: APNsConfiguration.Route, context: TLSContext, life: ConnectionLife,
+        to address: SocketAddress, route: APNsConfiguration.Route, context: TLSContext, tunnel: ProxyTunnel?,
+        life: ConnectionLife,
         mayWrite: @escaping () -> Bool
     ) throws {
         let authority = route.port == 443 ? route.host : "\(route.host):\(route.port)"
         session = try ClientSession(authority: authority, life: life, mayWrite: mayWrite)
         let socket = try Sockets.connect(
             to: address, userTimeout: life.limits.pingInterval + life.limits.pingTimeout)
-        channel = SecureChannel(connecting: try TLSStream.connecting(socket, context: context, host: route.host))
+        channel = SecureChannel(
+            connecting: try TLSStream.connecting(socket, context: context, host: route.host), tunnel: tunnel)
     }
 
     func ready(_ buffer: UnsafeMutableRawBufferPointer, at now: MonotonicTime) -> ConnectionEnd? {

@@ -5,16 +5,19 @@ final class LoopConnection {
     let tag: UInt64
     let route: Int
     let io: ClientConnection
+    /// The version of what it was opened with.
+    let securedVersion: UInt32
     /// The state that the route's pool was told.
     var known = ConnectionLife.State.connecting
     var hadAnswered = false
     /// What the poller watches for; nil before and after.
     var watched: Readiness?
 
-    init(tag: UInt64, route: Int, io: ClientConnection) {
+    init(tag: UInt64, route: Int, io: ClientConnection, securedVersion: UInt32) {
         self.tag = tag
         self.route = route
         self.io = io
+        self.securedVersion = securedVersion
     }
 }
 
@@ -28,10 +31,13 @@ struct RouteState {
     /// Which of several addresses comes next.
     var attempt = 0
     var token: ProviderToken.Current?
+    /// The version of the TLS context that connections are opened with.
+    var securedVersion: UInt32
 
     init(index: Int, shared: ClientShared, at now: MonotonicTime) {
         let configuration = shared.configuration
         context = shared.routes[index]
+        securedVersion = context.secured.version
         pool = RoutePool(
             places: configuration.connectionsPerRoute,
             backoff: Backoff(first: configuration.backoffFirst, cap: configuration.backoffCap), at: now)
@@ -63,16 +69,21 @@ extension ClientLoop {
         routes[route].attempt += 1
         let configuration = shared.configuration
         let context = routes[route].context
+        let secured = context.secured
+        let tunnel = configuration.proxy.map { proxy in
+            ProxyTunnel(to: Self.target(context.route), authorization: proxy.authorization)
+        }
         let limits = ConnectionLife.Limits(
             connectTimeout: configuration.connectTimeout, pingInterval: configuration.pingInterval,
             pingTimeout: configuration.pingTimeout, streamsMax: configuration.streamsPerConnection,
             oneStreamUntilAccepted: context.token != nil)
         do {
             let io = try ClientConnection(
-                to: address, route: context.route, context: context.tls, life: ConnectionLife(limits: limits, at: now),
+                to: address, route: context.route, context: secured.context, tunnel: tunnel,
+                life: ConnectionLife(limits: limits, at: now),
                 // The loop owns the connection and outlives it.
                 mayWrite: { [unowned self] in mayWrite() })
-            let connection = LoopConnection(tag: nextTag, route: route, io: io)
+            let connection = LoopConnection(tag: nextTag, route: route, io: io, securedVersion: secured.version)
             nextTag += 1
             routes[route].connections.append(connection)
             try watch(connection)
@@ -118,8 +129,10 @@ extension ClientLoop {
             counts.connects += 1
             if connection.io.channel.wasResumed { counts.resumptions += 1 }
             report(.connected, route: route, routes[route].context.route.host)
+            // The credential changed while it was connecting.
+            if connection.securedVersion < routes[route].securedVersion { connection.io.session.life.retire() }
         }
-        if connection.known == .open && state == .draining {
+        if connection.known == .open && connection.io.session.life.state == .draining {
             routes[route].pool.retired()
             connection.known = .draining
         }
@@ -190,7 +203,27 @@ extension ClientLoop {
         for route in routes.indices {
             if let provider = routes[route].context.token { use(provider.current(atSeconds: seconds), route) }
             for push in routes[route].queue.takeLate(at: now) { answerNotSent(push) }
+            let secured = routes[route].context.secured.version
+            if secured != routes[route].securedVersion {
+                routes[route].securedVersion = secured
+                retireAll(route) { $0.securedVersion < secured }
+            }
+            spare(route, at: now)
             for connection in routes[route].connections { tick(connection, at: now) }
+        }
+    }
+
+    /// The credential changed: what is under way is answered on the old connections, what follows goes over new ones.
+    private func retireAll(_ route: Int, where isOld: (LoopConnection) -> Bool = { _ in true }) {
+        for connection in routes[route].connections where isOld(connection) { connection.io.session.life.retire() }
+    }
+
+    /// Lets the last connection go that was not needed for a while: streams fill the first ones first.
+    private func spare(_ route: Int, at now: MonotonicTime) {
+        guard let last = routes[route].connections.last(where: { $0.known == .open }) else { return }
+        let idle = last.io.session.life.idle(at: now)
+        if routes[route].pool.canSpare(idle: idle, idleMax: shared.configuration.spareIdleMax) {
+            last.io.session.life.retire()
         }
     }
 
@@ -209,8 +242,11 @@ extension ClientLoop {
     }
 
     private func use(_ token: ProviderToken.Current, _ route: Int) {
-        if let old = routes[route].token, old.version == token.version { return }
+        let old = routes[route].token
+        if let old, old.version == token.version { return }
         routes[route].token = token
+        // A connection stays with the key of its first token (`UnrelatedKeyIdInToken`).
+        if let old, old.keyVersion != token.keyVersion { retireAll(route) }
         counts.tokens += 1
         report(.tokenRenewed, route: route, "version \(token.version)")
     }
@@ -236,14 +272,16 @@ extension ClientLoop {
         }
         let queued = routes[route].queue.count
         guard routes[route].pool.wantsConnection(queued: queued, allowance: 0, at: now) else { return }
-        let endpoint = routes[route].context.route.connectTo
-        let question = Resolver.Question(
-            loop: index, route: route,
-            endpoint: endpoint
-                ?? APNsConfiguration.Endpoint(
-                    host: routes[route].context.route.host, port: routes[route].context.route.port))
+        // Many routes may lose their connections at once, and must not all come back at once.
+        guard routes.count(where: { $0.pool.connecting > 0 }) < Self.connectsMax else { return }
+        let endpoint = shared.configuration.proxy?.endpoint ?? Self.target(routes[route].context.route)
+        let question = Resolver.Question(loop: index, route: route, endpoint: endpoint)
         guard resolver.ask(question) else { return }
         routes[route].isResolving = true
         routes[route].pool.started()
+    }
+
+    private static func target(_ route: APNsConfiguration.Route) -> APNsConfiguration.Endpoint {
+        route.connectTo ?? APNsConfiguration.Endpoint(host: route.host, port: route.port)
     }
 }

@@ -10,6 +10,8 @@ final class ClientLoop {
     static let tickInterval: Duration = .milliseconds(50)
     static let idleWait: Duration = .seconds(1)
     static let readByteCount = 64 * 1024
+    /// Connections that one loop opens at a time, of all its routes.
+    static let connectsMax = 4
 
     /// The poller's tag of the wake-up; connections count from 1.
     private static let wakeUpTag: UInt64 = 0
@@ -18,15 +20,16 @@ final class ClientLoop {
     let shared: ClientShared
     let inlets: LoopInlets
     let resolver: Resolver
-    var routes: [RouteState]
-    var answers: [PushAnswer] = []
-    var counts = APNsCounts()
+    // Of one thread, and touched by every request.
+    @exclusivity(unchecked) var routes: [RouteState]
+    @exclusivity(unchecked) var answers: [PushAnswer] = []
+    @exclusivity(unchecked) var counts = APNsCounts()
     var random = SystemRandomNumberGenerator()
     var nextTag: UInt64 = 1
     private var poller: Poller
     private let readBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: ClientLoop.readByteCount, alignment: 16)
     private var ready: [(tag: UInt64, readiness: Readiness)] = []
-    private var requests: [QueuedPush] = []
+    private var runs: [PushRun] = []
     private var replies: [Resolver.Reply] = []
     private var lastSeen = MonotonicTime.now()
     private var nextTick = MonotonicTime.now()
@@ -127,9 +130,11 @@ final class ClientLoop {
             for connection in routes[route].connections { end(connection, .dropped, at: now) }
             for push in routes[route].queue.takeAll() { answerNotSent(push) }
         }
-        inlets.requests.takeAll(into: &requests)
-        for push in requests { answerNotSent(push) }
-        requests.removeAll(keepingCapacity: true)
+        inlets.requests.takeAll(into: &runs)
+        for run in runs {
+            for place in run.range { answerNotSent(QueuedPush(run.batch, at: place)) }
+        }
+        runs.removeAll(keepingCapacity: true)
     }
 
     private func finish(at now: MonotonicTime) {
@@ -146,16 +151,19 @@ final class ClientLoop {
     // MARK: In and out
 
     private func takeRequests() {
-        inlets.requests.takeAll(into: &requests)
-        for push in requests {
-            if let refusal = RequestCheck.refusal(of: push.request) {
-                counts.refused += 1
-                answers.append(PushAnswer(tag: push.request.tag, outcome: refusal))
-            } else {
-                routes[push.request.route].queue.append(push)
+        inlets.requests.takeAll(into: &runs)
+        for run in runs {
+            for place in run.range {
+                let push = QueuedPush(run.batch, at: place)
+                if let refusal = push.withRequest({ RequestCheck.refusal(of: $0) }) {
+                    counts.refused += 1
+                    answers.append(PushAnswer(tag: push.tag, outcome: refusal))
+                } else {
+                    routes[push.route].queue.append(push)
+                }
             }
         }
-        requests.removeAll(keepingCapacity: true)
+        runs.removeAll(keepingCapacity: true)
     }
 
     private func takeReplies(at now: MonotonicTime) {
@@ -177,7 +185,7 @@ final class ClientLoop {
 
     func answerNotSent(_ push: QueuedPush) {
         counts.notSent += 1
-        answers.append(PushAnswer(tag: push.request.tag, outcome: .notSent))
+        answers.append(PushAnswer(tag: push.tag, outcome: .notSent))
     }
 
     func report(_ kind: APNsEvent.Kind, route: Int, _ detail: String) {

@@ -47,19 +47,22 @@ final class ClientSession: FrameSession {
         }
     }
 
-    var life: ConnectionLife
-    var facts = Facts()
-    var counts = APNsCounts()
-    private(set) var openCount = 0
-    private var session: OpaquePointer?
-    private var headers: RequestHeaders
-    /// One for each stream that may be open. Not an array: nghttp2's callbacks touch it ten times a request, and each touch
-    /// of a class's array costs a look into the runtime's access set, a tenth of the client's time in all. Every index
-    /// comes from `free`.
+    // Of one thread, and touched a dozen times a request: the look into the runtime's access set would be dear.
+    @exclusivity(unchecked) var life: ConnectionLife
+    @exclusivity(unchecked) var facts = Facts()
+    @exclusivity(unchecked) var counts = APNsCounts()
+    @exclusivity(unchecked) private(set) var openCount = 0
+    private let memory = SessionMemory()
+    @exclusivity(unchecked) private var session: OpaquePointer?
+    @exclusivity(unchecked) private var headers: RequestHeaders
+    /// The stream that was asked for last and its slot: what nghttp2 tells comes in runs of one stream.
+    @exclusivity(unchecked) private var lastLooked: (stream: Int32, slot: Int?) = (0, nil)
+    /// One for each stream that may be open. Not an array: nghttp2's callbacks touch it ten times a request, and an array
+    /// asks each time whether it is shared. Every index comes from `free`.
     private let slots: UnsafeMutableBufferPointer<Slot>
-    private var free: [Int]
+    @exclusivity(unchecked) private var free: [Int]
     /// Slots whose request is not yet with the socket.
-    private var unwritten: [Int] = []
+    @exclusivity(unchecked) private var unwritten: [Int] = []
     private var timeoutsSinceAnswer = 0
     private let mayWrite: () -> Bool
 
@@ -72,7 +75,8 @@ final class ClientSession: FrameSession {
         slots.initialize(repeating: Slot())
         free = Array((0..<life.limits.streamsMax).reversed())
         session = nil
-        let made = ClientCallbacks.makeSession(for: Unmanaged.passUnretained(self).toOpaque())
+        let made = ClientCallbacks.makeSession(
+            for: Unmanaged.passUnretained(self).toOpaque(), memory: memory)
         guard let made else { throw TLSFault("nghttp2 cannot make a session") }
         session = made
         let settings = [
@@ -97,7 +101,7 @@ final class ClientSession: FrameSession {
             life.retire()
             return push
         }
-        let fields = headers.write(push.request, token: token)
+        let fields = push.withRequest { headers.write($0, token: token) }
         let tag = UnsafeMutableRawPointer(bitPattern: index + 1)
         var provider = nghttp2_data_provider()
         provider.source.ptr = tag
@@ -131,13 +135,13 @@ final class ClientSession: FrameSession {
         return nil
     }
 
-    func produce(into output: inout [UInt8], byteCountMax: Int) -> ConnectionEnd? {
+    func produce(into output: inout OutputBuffer, byteCountMax: Int) -> ConnectionEnd? {
         while output.count < byteCountMax {
             var bytes: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &bytes)
             if count < 0 { return .failed("HTTP/2: \(String(cString: nghttp2_strerror(Int32(count))))") }
             if count == 0 { break }
-            output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            output.append(UnsafeRawBufferPointer(start: bytes, count: count))
             counts.bytesSent += UInt64(count)
         }
         return nil
@@ -177,7 +181,7 @@ final class ClientSession: FrameSession {
                 answer(index, push)
             } else {
                 counts.unknown += 1
-                facts.answers.append(PushAnswer(tag: push.request.tag, outcome: .unknown))
+                facts.answers.append(PushAnswer(tag: push.tag, outcome: .unknown))
             }
             slots[index].push = nil
         }
@@ -194,7 +198,7 @@ final class ClientSession: FrameSession {
                 answer(index, push)
             } else if slots[index].isWritten {
                 counts.unknown += 1
-                facts.answers.append(PushAnswer(tag: push.request.tag, outcome: .unknown))
+                facts.answers.append(PushAnswer(tag: push.tag, outcome: .unknown))
             } else {
                 facts.returned.append(push)
             }
@@ -204,13 +208,25 @@ final class ClientSession: FrameSession {
 
     // MARK: What nghttp2 tells, by way of ClientCallbacks
 
+    static func slot(_ tag: UnsafeMutableRawPointer?) -> Int? {
+        tag.map { Int(bitPattern: $0) - 1 }
+    }
+
+    func slot(ofStream stream: Int32) -> Int? {
+        if lastLooked.stream == stream { return lastLooked.slot }
+        lastLooked = (stream, Self.slot(nghttp2_session_get_stream_user_data(session, stream)))
+        return lastLooked.slot
+    }
+
     func bodyToSend(_ index: Int, _ target: UnsafeMutableRawBufferPointer) -> (count: Int, isLast: Bool) {
         guard let push = slots[index].push else { return (0, true) }
         let offset = slots[index].bodyOffset
-        let total = push.request.payload.count
+        let total = push.payloadByteCount
         let count = min(target.count, total - offset)
-        push.request.payload.withUnsafeBytes {
-            target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+        push.withRequest { request in
+            request.payload.withUnsafeBytes {
+                target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
+            }
         }
         slots[index].bodyOffset = offset + count
         return (count, offset + count == total)
@@ -220,7 +236,10 @@ final class ClientSession: FrameSession {
     func header(_ index: Int, name: UnsafeBufferPointer<UInt8>, value: UnsafeBufferPointer<UInt8>) -> Bool {
         slots[index].headerBytes += name.count + value.count + 32
         if slots[index].headerBytes > Self.headerBytesMax { return false }
-        if name.count == 7 && name[0] == UInt8(ascii: ":") {
+        // Of all pseudo-header fields only `:status` begins so.
+        if name.count == 7 && name[0] == UInt8(ascii: ":") && name[1] == UInt8(ascii: "s")
+            && name[2] == UInt8(ascii: "t")
+        {
             slots[index].status = UInt16(clamping: Self.number(value) ?? 0)
         } else if name.count == 11 && name.elementsEqual("retry-after".utf8) {
             slots[index].retryAfterSeconds = Self.number(value)
@@ -239,18 +258,20 @@ final class ClientSession: FrameSession {
 
     func streamClosed(_ index: Int, code: UInt32) {
         defer {
+            lastLooked = (0, nil)
             slots[index].reset()
             free.append(index)
             openCount -= 1
         }
         guard let push = slots[index].push else { return }
-        if slots[index].status != 0 && (slots[index].hasEnded || code == NGHTTP2_NO_ERROR.rawValue) {
+        // 100 to 199 come before the answer (RFC 9110 §15.2).
+        if slots[index].status >= 200 && (slots[index].hasEnded || code == NGHTTP2_NO_ERROR.rawValue) {
             answer(index, push)
         } else if code == NGHTTP2_REFUSED_STREAM.rawValue {
             facts.returned.append(push)
         } else {
             counts.unknown += 1
-            facts.answers.append(PushAnswer(tag: push.request.tag, outcome: .unknown))
+            facts.answers.append(PushAnswer(tag: push.tag, outcome: .unknown))
         }
     }
 
@@ -273,14 +294,14 @@ final class ClientSession: FrameSession {
             counts.accepted += 1
             let outcome = PushAnswer.Outcome.answered(
                 status: 200, reason: [], retryAfterSeconds: nil, timestampMillis: nil)
-            facts.answers.append(PushAnswer(tag: push.request.tag, outcome: outcome))
+            facts.answers.append(PushAnswer(tag: push.tag, outcome: outcome))
             return
         }
         let body = ResponseBody(parsing: slots[index].body)
         let outcome = PushAnswer.Outcome.answered(
             status: status, reason: body.reason, retryAfterSeconds: slots[index].retryAfterSeconds,
             timestampMillis: body.timestampMillis)
-        let answer = PushAnswer(tag: push.request.tag, outcome: outcome)
+        let answer = PushAnswer(tag: push.tag, outcome: outcome)
         switch ConnectionReason(body.reason) {
         case .expiredToken:
             life.retire()

@@ -1,14 +1,6 @@
 import HushBase
 import Synchronization
 
-/// A route as all loops share it.
-struct RouteContext: Sendable {
-    let route: APNsConfiguration.Route
-    let tls: TLSContext
-    /// Nil where the credential is a certificate.
-    let token: ProviderToken?
-}
-
 /// What the client and its loop threads say to each other.
 final class ClientShared: Sendable {
     let configuration: APNsConfiguration
@@ -59,7 +51,7 @@ final class ClientShared: Sendable {
 /// The mailboxes of one loop thread, which share its wake-up.
 struct LoopInlets: Sendable {
     let wakeUp: WakeUp
-    let requests: Mailbox<QueuedPush>
+    let requests: Mailbox<PushRun>
     let resolved: Mailbox<Resolver.Reply>
 
     init(configuration: APNsConfiguration) throws(SystemFault) {

@@ -65,6 +65,8 @@ struct ConnectionLife {
     private(set) var state = State.connecting
     private(set) var hasAnswered = false
     private let began: MonotonicTime
+    private var lastBusy: MonotonicTime
+    private var hasOpenedStreams = false
     private var lastReceived: MonotonicTime
     private var pingSent: MonotonicTime?
     private var peerStreamsMax: Int?
@@ -73,8 +75,12 @@ struct ConnectionLife {
     init(limits: Limits, at now: MonotonicTime) {
         self.limits = limits
         began = now
+        lastBusy = now
         lastReceived = now
     }
+
+    /// How long it has had no stream, as of the last `tick`.
+    func idle(at now: MonotonicTime) -> Duration { now - lastBusy }
 
     /// How many more streams may be opened while `open` are.
     ///
@@ -107,6 +113,7 @@ struct ConnectionLife {
     }
 
     mutating func streamOpened(id: Int32) {
+        hasOpenedStreams = true
         if id >= limits.streamIDMax { retire() }
     }
 
@@ -122,6 +129,8 @@ struct ConnectionLife {
     /// What is due. A connection that is silent is asked by PING whether or not it has streams in flight:
     /// a frozen peer still acknowledges TCP.
     mutating func tick(at now: MonotonicTime, open: Int) -> Action {
+        if open > 0 || hasOpenedStreams || state == .connecting { lastBusy = now }
+        hasOpenedStreams = false
         switch state {
         case .connecting:
             return now - began >= limits.connectTimeout ? .close(.connectTimeout) : .none

@@ -1,32 +1,52 @@
 import HushBase
 
-/// A request on its way through the client: moved many times, so the request itself stays in one place.
-struct QueuedPush: Sendable {
-    private final class Box: Sendable {
-        let request: PushRequest
-
-        init(_ request: PushRequest) {
-            self.request = request
-        }
-    }
-
-    /// How often a request is sent again for free, after which it is `notSent`: a peer that refuses for ever ends there.
-    static let resendsMax = 8
-
-    private let box: Box
+/// The requests of one `submit`: they stay in one place, for each copy would count five references.
+final class PushBatch: Sendable {
+    let requests: [PushRequest]
     let deadline: MonotonicTime
-    var resends = 0
+
+    init(_ requests: [PushRequest], deadline: MonotonicTime) {
+        self.requests = requests
+        self.deadline = deadline
+    }
+}
+
+/// A part of a batch, for one loop thread.
+struct PushRun: Sendable {
+    let batch: PushBatch
+    let range: Range<Int>
+}
+
+/// A request on its way through the client: its batch and its place there. It is moved many times.
+struct QueuedPush: Sendable {
+    /// How often a request is sent again for free, after which it is `notSent`: a peer that refuses for ever ends there.
+    static let resendsMax: UInt8 = 8
+
+    private let batch: PushBatch
+    private let place: Int32
+    var resends: UInt8 = 0
     /// It was sent again with a new token once; a second rejection is the answer.
     var hasNewToken = false
 
-    init(request: PushRequest, deadline: MonotonicTime) {
-        box = Box(request)
-        self.deadline = deadline
+    init(_ batch: PushBatch, at place: Int) {
+        precondition(batch.requests.indices.contains(place))
+        self.batch = batch
+        self.place = Int32(place)
     }
 
-    /// Lent, not copied: a copy counts five references.
-    var request: PushRequest {
-        _read { yield box.request }
+    var deadline: MonotonicTime { batch.deadline }
+
+    var tag: UInt64 { batch.requests[Int(place)].tag }
+    var route: Int { batch.requests[Int(place)].route }
+    var payloadByteCount: Int { batch.requests[Int(place)].payload.count }
+
+    /// Lends the request: an array's element is copied to be looked at, with a retain for each of its fields.
+    @inline(__always)
+    func withRequest<R>(_ body: (borrowing PushRequest) -> R) -> R {
+        batch.requests.withUnsafeBufferPointer { requests in
+            guard let first = requests.baseAddress else { preconditionFailure("a batch without requests") }
+            return body(first[Int(place)])
+        }
     }
 }
 

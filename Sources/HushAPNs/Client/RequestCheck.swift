@@ -7,20 +7,20 @@ enum RequestCheck {
     static let collapseIDBytesMax = 64
 
     /// The answer without asking, or nil for a request that may go.
-    static func refusal(of request: PushRequest) -> PushAnswer.Outcome? {
+    static func refusal(of request: borrowing PushRequest) -> PushAnswer.Outcome? {
         if request.token.isEmpty { return refused(400, "MissingDeviceToken") }
-        if request.token.count > tokenBytesMax || !request.token.allSatisfy(isLowerHex) {
+        if request.token.count > tokenBytesMax || !all(request.token, .lowerHex) {
             return refused(400, "BadDeviceToken")
         }
         if request.topic.isEmpty { return refused(400, "MissingTopic") }
-        if request.topic.count > topicBytesMax || !request.topic.allSatisfy(isVisible) {
+        if request.topic.count > topicBytesMax || !all(request.topic, .visible) {
             return refused(400, "BadTopic")
         }
-        if request.apnsID.count != 36 || !request.apnsID.allSatisfy({ isLowerHex($0) || $0 == UInt8(ascii: "-") }) {
+        if request.apnsID.count != 36 || !all(request.apnsID, .uuid) {
             return refused(400, "BadMessageId")
         }
         if let collapseID = request.collapseID {
-            if collapseID.isEmpty || collapseID.count > collapseIDBytesMax || !collapseID.allSatisfy(isHeaderByte) {
+            if collapseID.isEmpty || collapseID.count > collapseIDBytesMax || !all(collapseID, .fieldValue) {
                 return refused(400, "BadCollapseId")
             }
         }
@@ -37,12 +37,34 @@ enum RequestCheck {
         .answered(status: status, reason: Array(reason.utf8), retryAfterSeconds: nil, timestampMillis: nil)
     }
 
-    private static func isLowerHex(_ byte: UInt8) -> Bool {
-        byte >= 0x30 && byte <= 0x39 || byte >= 0x61 && byte <= 0x66
+    /// What a byte may be part of.
+    private struct Uses: OptionSet {
+        let rawValue: UInt8
+
+        static let lowerHex = Uses(rawValue: 1)
+        static let uuid = Uses(rawValue: 2)
+        static let visible = Uses(rawValue: 4)
+        /// A field value may hold spaces inside and bytes above ASCII (RFC 9110 §5.5), but no control characters.
+        static let fieldValue = Uses(rawValue: 8)
+
+        /// By byte.
+        static let all: [Uses] = (0...UInt8.max).map { byte in
+            var uses: Uses = []
+            if byte >= 0x30 && byte <= 0x39 || byte >= 0x61 && byte <= 0x66 { uses.formUnion([.lowerHex, .uuid]) }
+            if byte == UInt8(ascii: "-") { uses.insert(.uuid) }
+            if byte > 0x20 && byte < 0x7f { uses.insert(.visible) }
+            if byte >= 0x20 && byte != 0x7f { uses.insert(.fieldValue) }
+            return uses
+        }
     }
 
-    private static func isVisible(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7f }
-
-    /// A field value may hold spaces inside and bytes above ASCII (RFC 9110 §5.5), but no control characters.
-    private static func isHeaderByte(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != 0x7f }
+    private static func all(_ bytes: [UInt8], _ use: Uses) -> Bool {
+        Uses.all.withUnsafeBufferPointer { uses in
+            bytes.withUnsafeBufferPointer { bytes in
+                var common = use.rawValue
+                for byte in bytes { common &= uses[Int(byte)].rawValue }
+                return common == use.rawValue
+            }
+        }
+    }
 }

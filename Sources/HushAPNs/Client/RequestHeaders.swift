@@ -6,8 +6,9 @@ import CNghttp2
 /// `apns-id`, `apns-expiration` and `apns-collapse-id` only at their first use, everything else is.
 struct RequestHeaders: ~Copyable {
     private static let fieldsMax = 12
+    private static let digitsMax = 20
     private static let scratchByteCount =
-        16 + RequestCheck.tokenBytesMax + RequestCheck.topicBytesMax + RequestCheck.collapseIDBytesMax + 36 + 24
+        16 + RequestCheck.tokenBytesMax + RequestCheck.topicBytesMax + RequestCheck.collapseIDBytesMax + 36 + digitsMax
     private static let neverIndexed = UInt8(NGHTTP2_NV_FLAG_NO_INDEX.rawValue)
 
     private let fields = UnsafeMutableBufferPointer<nghttp2_nv>.allocate(capacity: Self.fieldsMax)
@@ -76,8 +77,7 @@ struct RequestHeaders: ~Copyable {
         add("apns-id", from: id, flags: usedID ? Self.neverIndexed : 0)
         usedID = true
         if let expiration = request.expiration {
-            let start = scratchUsed
-            appendDecimal(UInt64(expiration))
+            let start = appendDecimal(UInt64(expiration))
             add("apns-expiration", from: start, flags: usedExpiration ? Self.neverIndexed : 0)
             usedExpiration = true
         }
@@ -91,14 +91,16 @@ struct RequestHeaders: ~Copyable {
 
     private mutating func add(_ name: StaticString, _ value: StaticString) {
         let start = UnsafeMutablePointer(mutating: value.utf8Start)
-        add(name, UnsafeMutableBufferPointer(start: start, count: value.utf8CodeUnitCount), flags: 0)
+        add(
+            name, UnsafeMutableBufferPointer(start: start, count: value.utf8CodeUnitCount),
+            flags: UInt8(NGHTTP2_NV_FLAG_NO_COPY_VALUE.rawValue))
     }
 
     private mutating func add(_ name: StaticString, from start: Int, flags: UInt8) {
         add(name, UnsafeMutableBufferPointer(rebasing: scratch[start..<scratchUsed]), flags: flags)
     }
 
-    /// nghttp2 copies values; names are constants of the program, and are not copied.
+    /// nghttp2 copies names and values; those that are constants of the program it need not.
     private mutating func add(_ name: StaticString, _ value: UnsafeMutableBufferPointer<UInt8>, flags: UInt8) {
         fields[fieldCount] = nghttp2_nv(
             name: UnsafeMutablePointer(mutating: name.utf8Start), value: value.baseAddress,
@@ -118,19 +120,21 @@ struct RequestHeaders: ~Copyable {
     }
 
     private mutating func append(_ text: StaticString) {
-        for offset in 0..<text.utf8CodeUnitCount { scratch[scratchUsed + offset] = text.utf8Start[offset] }
+        let rest = UnsafeMutableRawBufferPointer(rebasing: UnsafeMutableRawBufferPointer(scratch)[scratchUsed...])
+        rest.copyMemory(from: UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
         scratchUsed += text.utf8CodeUnitCount
     }
 
-    private mutating func appendDecimal(_ value: UInt64) {
-        var digits: (UInt64, Int) = (value, 1)
-        while digits.0 >= 10 { digits = (digits.0 / 10, digits.1 + 1) }
-        var rest = value
-        for offset in stride(from: digits.1 - 1, through: 0, by: -1) {
-            scratch[scratchUsed + offset] = UInt8(ascii: "0") + UInt8(rest % 10)
+    /// Returns where the digits begin: they are written from the last one on, into room for the most there can be.
+    private mutating func appendDecimal(_ value: UInt64) -> Int {
+        scratchUsed += Self.digitsMax
+        var (start, rest) = (scratchUsed, value)
+        repeat {
+            start -= 1
+            scratch[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
             rest /= 10
-        }
-        scratchUsed += digits.1
+        } while rest > 0
+        return start
     }
 
     private static func copy(_ bytes: [UInt8]) -> UnsafeMutableBufferPointer<UInt8> {

@@ -7,43 +7,45 @@ extension RouteContext {
         var contexts: [RouteContext] = []
         for route in configuration.routes {
             var token: ProviderToken?
-            var certificate: (file: String, key: String)?
-            switch route.credential {
-            case .token(let keyFile, let keyID, let teamID):
+            if case .token(let keyFile, let keyID, let teamID) = route.credential {
                 if let shared = tokens[route.credential] {
                     token = shared
                 } else {
-                    token = try makeToken(keyFile, keyID, teamID, now)
+                    try checkID("team id", teamID)
+                    let (key, keyID) = try signing(keyFile: keyFile, keyID: keyID)
+                    token = try ProviderToken(key: key, keyID: keyID, teamID: teamID, atSeconds: now)
                     tokens[route.credential] = token
                 }
-            case .certificate(let file, let key):
-                try CertificateFile.check(file, what: "the provider certificate", atSeconds: now)
-                try CertificateFile.checkReadable(key, what: "the key of the provider certificate")
-                certificate = (file, key)
             }
-            contexts.append(RouteContext(route: route, tls: try makeTLS(route, certificate), token: token))
+            contexts.append(RouteContext(route: route, tls: try secured(route, atSeconds: now), token: token))
         }
         return contexts
     }
 
-    private static func makeToken(
-        _ keyFile: String, _ keyID: String, _ teamID: String, _ now: Int64
-    ) throws(APNsConfigurationFault) -> ProviderToken {
-        for (name, id) in [("key id", keyID), ("team id", teamID)] {
-            let isPlain = id.utf8.allSatisfy { byte in
-                byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5a || byte >= 0x61 && byte <= 0x7a
-            }
-            if id.isEmpty || id.utf8.count > 32 || !isPlain {
-                throw APNsConfigurationFault(
-                    "the \(name) \"\(id)\" is not Apple's: it has letters and digits only, ten of them")
-            }
+    /// The key of a file with its id: the one given, or else the one in the file's name.
+    static func signing(
+        keyFile: String, keyID given: String
+    ) throws(APNsConfigurationFault) -> (key: SigningKey, keyID: String) {
+        let key = try SigningKey(file: keyFile)
+        let inName = keyID(inNameOf: keyFile) ?? keyID(inNameOf: CertificateFile.target(of: keyFile))
+        guard let keyID = given.isEmpty ? inName : given else {
+            throw APNsConfigurationFault(
+                "the key id of \(keyFile) is not known: set it, or name the file as Apple does, AuthKey_ABC123DEFG.p8")
         }
-        return try ProviderToken(key: SigningKey(file: keyFile), keyID: keyID, teamID: teamID, atSeconds: now)
+        try checkID("key id", keyID)
+        return (key, keyID)
     }
 
-    private static func makeTLS(
-        _ route: APNsConfiguration.Route, _ certificate: (file: String, key: String)?
+    /// What connections of a route are made with, from its files.
+    static func secured(
+        _ route: APNsConfiguration.Route, atSeconds now: Int64
     ) throws(APNsConfigurationFault) -> TLSContext {
+        var files: (certificate: String, key: String)?
+        if case .certificate(let file, let key) = route.credential {
+            try CertificateFile.check(file, what: "the provider certificate", atSeconds: now)
+            try CertificateFile.checkReadable(key, what: "the key of the provider certificate")
+            files = (file, key)
+        }
         let trust: TLSContext.Trust
         switch route.trust {
         case .system: trust = .system
@@ -52,9 +54,25 @@ extension RouteContext {
             trust = .file(path)
         }
         do {
-            return try TLSContext(trust: trust, certificateFile: certificate?.file, keyFile: certificate?.key)
+            return try TLSContext(trust: trust, certificateFile: files?.certificate, keyFile: files?.key)
         } catch {
             throw APNsConfigurationFault(error.description)
+        }
+    }
+
+    private static func keyID(inNameOf path: String) -> String? {
+        let name = path.split(separator: "/").last ?? ""
+        guard name.hasPrefix("AuthKey_"), name.hasSuffix(".p8") else { return nil }
+        return String(name.dropFirst("AuthKey_".count).dropLast(".p8".count))
+    }
+
+    private static func checkID(_ what: String, _ id: String) throws(APNsConfigurationFault) {
+        let isPlain = id.utf8.allSatisfy { byte in
+            byte >= 0x30 && byte <= 0x39 || byte >= 0x41 && byte <= 0x5a || byte >= 0x61 && byte <= 0x7a
+        }
+        if id.isEmpty || id.utf8.count > 32 || !isPlain {
+            throw APNsConfigurationFault(
+                "the \(what) \"\(id)\" is not Apple's: it has letters and digits only, ten of them")
         }
     }
 }

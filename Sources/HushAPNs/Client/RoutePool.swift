@@ -47,6 +47,11 @@ struct RoutePool {
         queued > allowance && connecting == 0 && open < places && draining < 2 * places && now >= notBefore
     }
 
+    /// Whether an open connection that was idle for so long is to go: the first stays, for as long as it likes.
+    func canSpare(idle: Duration, idleMax: Duration) -> Bool {
+        open > 1 && idle >= idleMax
+    }
+
     mutating func started() {
         connecting += 1
     }

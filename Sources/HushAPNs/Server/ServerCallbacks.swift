@@ -2,7 +2,7 @@ import CNghttp2
 
 /// nghttp2's callbacks of a server session; the context is the `ServerSession`, unretained, which deletes it first.
 enum ServerCallbacks {
-    static func makeSession(for context: UnsafeMutableRawPointer) -> OpaquePointer? {
+    static func makeSession(for context: UnsafeMutableRawPointer, memory: SessionMemory) -> OpaquePointer? {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0 else { return nil }
@@ -19,7 +19,8 @@ enum ServerCallbacks {
         nghttp2_session_callbacks_set_on_frame_recv_callback(callbacks, onFrame)
         nghttp2_session_callbacks_set_on_stream_close_callback(callbacks, onStreamClose)
         var session: OpaquePointer?
-        guard nghttp2_session_server_new2(&session, callbacks, context, options) == 0 else { return nil }
+        var functions = memory.functions
+        guard nghttp2_session_server_new3(&session, callbacks, context, options, &functions) == 0 else { return nil }
         return session
     }
 

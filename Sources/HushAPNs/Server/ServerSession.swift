@@ -14,6 +14,7 @@ final class ServerSession: FrameSession {
     /// Slots of requests that came in full since the last look.
     var complete: [Int] = []
     private(set) var isOpen = false
+    private let memory = SessionMemory()
     private var session: OpaquePointer?
     private let requestBytesMax: Int
     private var slots: [Slot] = []
@@ -24,9 +25,8 @@ final class ServerSession: FrameSession {
         self.id = id
         requestBytesMax = options.requestBytesMax
         session = nil
-        guard let made = ServerCallbacks.makeSession(for: Unmanaged.passUnretained(self).toOpaque()) else {
-            throw TLSFault("nghttp2 cannot make a session")
-        }
+        let made = ServerCallbacks.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), memory: memory)
+        guard let made else { throw TLSFault("nghttp2 cannot make a session") }
         session = made
         allowStreams(options.streamsMax)
     }
@@ -45,13 +45,13 @@ final class ServerSession: FrameSession {
         return taken < 0 ? .failed("HTTP/2: \(String(cString: nghttp2_strerror(Int32(taken))))") : nil
     }
 
-    func produce(into output: inout [UInt8], byteCountMax: Int) -> ConnectionEnd? {
+    func produce(into output: inout OutputBuffer, byteCountMax: Int) -> ConnectionEnd? {
         while output.count < byteCountMax {
             var bytes: UnsafePointer<UInt8>?
             let count = nghttp2_session_mem_send(session, &bytes)
             if count < 0 { return .failed("HTTP/2: \(String(cString: nghttp2_strerror(Int32(count))))") }
             if count == 0 { break }
-            output.append(contentsOf: UnsafeBufferPointer(start: bytes, count: count))
+            output.append(UnsafeRawBufferPointer(start: bytes, count: count))
         }
         return nil
     }

@@ -30,4 +30,11 @@ enum CertificateFile {
         let fix = code == ENOENT ? "there is no such file" : String(cString: strerror(code))
         throw APNsConfigurationFault("\(what) \(path) cannot be read: \(fix)")
     }
+
+    /// What a path leads to once its links are followed; the path itself where that is nothing.
+    static func target(of path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
 }

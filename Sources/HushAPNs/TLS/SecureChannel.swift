@@ -7,7 +7,7 @@ protocol FrameSession: AnyObject {
     /// Bytes of the peer; a fault ends the connection.
     func receive(_ bytes: UnsafeRawBufferPointer, at now: MonotonicTime) -> ConnectionEnd?
     /// Appends frames that are ready, up to about `byteCountMax`.
-    func produce(into output: inout [UInt8], byteCountMax: Int) -> ConnectionEnd?
+    func produce(into output: inout OutputBuffer, byteCountMax: Int) -> ConnectionEnd?
     /// What was produced is about to leave; false forbids it.
     func willWrite() -> Bool
     /// Whether nothing will be read nor written any more.
@@ -21,35 +21,42 @@ final class SecureChannel {
 
     private enum Phase {
         case connecting
+        case tunnelling(ProxyTunnel)
         case handshaking
         case up
     }
 
     private let stream: TLSStream
     private var phase: Phase
-    private var output: [UInt8] = []
-    private var outputStart = 0
+    private let tunnel: ProxyTunnel?
+    @exclusivity(unchecked) private var output = OutputBuffer()
+    @exclusivity(unchecked) private var outputStart = 0
     private var isBlocked = false
 
-    init(connecting stream: consuming TLSStream) {
+    /// `tunnel` is the way through a proxy, where the socket leads to one.
+    init(connecting stream: consuming TLSStream, tunnel: ProxyTunnel?) {
         self.stream = stream
+        self.tunnel = tunnel
         phase = .connecting
     }
 
     init(accepted stream: consuming TLSStream) {
         self.stream = stream
+        tunnel = nil
         phase = .handshaking
     }
 
     var descriptor: Int32 { stream.descriptor }
     var wasResumed: Bool { stream.wasResumed }
-    var isUp: Bool { phase == .up }
+    var isUp: Bool {
+        if case .up = phase { true } else { false }
+    }
 
     /// What the poller is to watch for.
     var interest: Readiness {
         switch phase {
         case .connecting: .write
-        case .handshaking, .up: isBlocked ? [.read, .write] : .read
+        case .tunnelling, .handshaking, .up: isBlocked ? [.read, .write] : .read
         }
     }
 
@@ -58,41 +65,50 @@ final class SecureChannel {
         _ session: some FrameSession, _ buffer: UnsafeMutableRawBufferPointer, at now: MonotonicTime
     ) -> ConnectionEnd? {
         isBlocked = false
-        if phase == .connecting {
+        if case .connecting = phase {
             if let fault = Sockets.connectFault(of: descriptor) { return .connectFailed(fault.description) }
-            phase = .handshaking
+            phase = tunnel.map { .tunnelling($0) } ?? .handshaking
         }
-        if phase == .handshaking {
-            switch stream.handshake() {
-            case .done:
-                guard stream.speaksHTTP2 else { return .connectFailed("the peer does not speak HTTP/2") }
-                phase = .up
-                session.opened(at: now)
-            case .wantsRead: return nil
-            case .wantsWrite:
-                isBlocked = true
-                return nil
-            case .closed: return .connectFailed("closed by the peer during the TLS handshake")
+        if case .tunnelling(var tunnel) = phase {
+            switch tunnel.advance(descriptor) {
+            case .done: phase = .handshaking
             case .failed(let reason): return .connectFailed(reason)
+            case .wantsRead: phase = .tunnelling(tunnel)
+            case .wantsWrite:
+                phase = .tunnelling(tunnel)
+                isBlocked = true
             }
         }
-        return read(session, buffer, at: now)
+        if case .handshaking = phase, let end = handshake(session, at: now) { return end }
+        return isUp ? read(session, buffer, at: now) : nil
+    }
+
+    private func handshake(_ session: some FrameSession, at now: MonotonicTime) -> ConnectionEnd? {
+        switch stream.handshake() {
+        case .done:
+            guard stream.speaksHTTP2 else { return .connectFailed("the peer does not speak HTTP/2") }
+            phase = .up
+            session.opened(at: now)
+        case .wantsRead: break
+        case .wantsWrite: isBlocked = true
+        case .closed: return .connectFailed("closed by the peer during the TLS handshake")
+        case .failed(let reason): return .connectFailed(reason)
+        }
+        return nil
     }
 
     /// Sends what the session has ready, as far as the socket takes it.
     func flush(_ session: some FrameSession) -> ConnectionEnd? {
-        guard phase == .up && !isBlocked else { return nil }
+        guard isUp && !isBlocked else { return nil }
         while true {
             if outputStart == output.count {
-                output.removeAll(keepingCapacity: true)
+                output.removeAll()
                 outputStart = 0
                 if let end = session.produce(into: &output, byteCountMax: Self.outputByteCount) { return end }
                 if output.isEmpty { return session.isOver ? .failed("HTTP/2 is over") : nil }
             }
             guard session.willWrite() else { return .dropped }
-            let (count, progress) = output.withUnsafeBytes {
-                stream.write(UnsafeRawBufferPointer(rebasing: $0[outputStart...]))
-            }
+            let (count, progress) = output.withBytes(from: outputStart) { stream.write($0) }
             outputStart += count
             switch progress {
             case .done: continue
@@ -107,7 +123,7 @@ final class SecureChannel {
 
     /// TLS's goodbye, without waiting for the peer's.
     func sayGoodbye() {
-        if phase == .up { stream.sayGoodbye() }
+        if isUp { stream.sayGoodbye() }
     }
 
     private func read(

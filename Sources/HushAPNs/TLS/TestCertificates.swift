@@ -12,6 +12,9 @@ package struct TestCertificates: Sendable, Hashable {
     /// A P-256 key as Apple's `.p8`, and its public half, which verifies tokens.
     package let tokenKeyFile: String
     package let tokenPublicKeyFile: String
+    /// A provider certificate, for servers that ask their clients for one.
+    package let providerFile: String
+    package let providerKeyFile: String
 
     /// Writes all files into a directory that exists; keys are readable by their owner alone.
     ///
@@ -23,10 +26,12 @@ package struct TestCertificates: Sendable, Hashable {
         let files = TestCertificates(
             caFile: directory + "/ca.pem", certificateFile: directory + "/server.pem",
             keyFile: directory + "/server-key.pem", tokenKeyFile: directory + "/AuthKey_HUSHTEST01.p8",
-            tokenPublicKeyFile: directory + "/token-public.pem")
+            tokenPublicKeyFile: directory + "/token-public.pem", providerFile: directory + "/provider.pem",
+            providerKeyFile: directory + "/provider-key.pem")
         let authorityKey = try newKey()
         let serverKey = try newKey()
         let tokenKey = try newKey()
+        let providerKey = try newKey()
         let validity = Validity(from: validFromSeconds, until: validUntilSeconds)
         let authority = try certificate(
             of: authorityKey, name: "hush test authority", issuer: nil, signedBy: authorityKey, validity: validity,
@@ -41,9 +46,16 @@ package struct TestCertificates: Sendable, Hashable {
                 (NID_basic_constraints, "critical,CA:FALSE"), (NID_subject_alt_name, alternatives),
                 (NID_ext_key_usage, "serverAuth"),
             ])
+        let provider = try certificate(
+            of: providerKey, name: "hush test provider", issuer: authority, signedBy: authorityKey, validity: validity,
+            extensions: [(NID_basic_constraints, "critical,CA:FALSE"), (NID_ext_key_usage, "clientAuth")])
         try write(files.caFile, mode: 0o644) { PEM_write_X509($0, authority.raw) }
         try write(files.certificateFile, mode: 0o644) { PEM_write_X509($0, server.raw) }
-        for (path, key) in [(files.keyFile, serverKey), (files.tokenKeyFile, tokenKey)] {
+        try write(files.providerFile, mode: 0o644) { PEM_write_X509($0, provider.raw) }
+        let keys = [
+            (files.keyFile, serverKey), (files.tokenKeyFile, tokenKey), (files.providerKeyFile, providerKey),
+        ]
+        for (path, key) in keys {
             try write(path, mode: 0o600) { PEM_write_PKCS8PrivateKey($0, key.raw, nil, nil, 0, nil, nil) }
         }
         try write(files.tokenPublicKeyFile, mode: 0o644) { PEM_write_PUBKEY($0, tokenKey.raw) }

@@ -6,6 +6,8 @@ final class ProviderToken: Sendable {
     /// A token as it goes into `authorization`. Versions only grow.
     struct Current: Sendable {
         var version: UInt32
+        /// Counts the keys: a connection stays with the key of its first token.
+        var keyVersion: UInt32 = 1
         /// `bearer ` and the token.
         var authorization: [UInt8]
     }
@@ -13,22 +15,33 @@ final class ProviderToken: Sendable {
     private struct State {
         var schedule = TokenSchedule()
         var current: Current
+        var key: SigningKey
+        var keyID: String
     }
 
-    private let key: SigningKey
-    private let keyID: String
     private let teamID: String
     private let state: Mutex<State>
 
     /// Makes the first token, which shows that the key can sign.
     init(key: SigningKey, keyID: String, teamID: String, atSeconds now: Int64) throws(APNsConfigurationFault) {
-        self.key = key
-        self.keyID = keyID
         self.teamID = teamID
         var schedule = TokenSchedule()
         let issued = schedule.due(at: now) ?? now
         let token = try Self.make(key: key, keyID: keyID, teamID: teamID, issuedAt: issued)
-        state = Mutex(State(schedule: schedule, current: Current(version: 1, authorization: token)))
+        state = Mutex(
+            State(schedule: schedule, current: Current(version: 1, authorization: token), key: key, keyID: keyID))
+    }
+
+    /// Signs with another key from now on; the first token shows that it can.
+    func replace(key: SigningKey, keyID: String, atSeconds now: Int64) throws(APNsConfigurationFault) {
+        var schedule = TokenSchedule()
+        let issued = schedule.due(at: now) ?? now
+        let token = try Self.make(key: key, keyID: keyID, teamID: teamID, issuedAt: issued)
+        state.withLock { state in
+            let (version, keyVersion) = (state.current.version + 1, state.current.keyVersion + 1)
+            let current = Current(version: version, keyVersion: keyVersion, authorization: token)
+            state = State(schedule: schedule, current: current, key: key, keyID: keyID)
+        }
     }
 
     /// The token to use now; a new one when the old one's time is over.
@@ -58,8 +71,11 @@ final class ProviderToken: Sendable {
 
     /// A key that signed once signs again; should OpenSSL fail all the same, the old token goes on until APNs refuses it.
     private func renew(_ state: inout State, _ issued: Int64) {
-        guard let token = try? Self.make(key: key, keyID: keyID, teamID: teamID, issuedAt: issued) else { return }
-        state.current = Current(version: state.current.version + 1, authorization: token)
+        guard let token = try? Self.make(key: state.key, keyID: state.keyID, teamID: teamID, issuedAt: issued) else {
+            return
+        }
+        state.current.version += 1
+        state.current.authorization = token
     }
 
     /// `bearer ` and a JSON Web Token (RFC 7519) as Apple's "Establishing a token-based connection to APNs" asks for.

@@ -9,6 +9,8 @@ struct TokenSchedule {
     static let slotDelaySeconds: Int64 = 60
     /// A token that was made out of turn is replaced at this age, where no slot comes before.
     static let ageMaxSeconds: Int64 = 50 * 60
+    /// Where APNs asked for fewer tokens, the old one serves up to this age: beyond an hour it is refused anyway.
+    static let ageLimitSeconds: Int64 = 59 * 60
     /// Between two tokens.
     static let pauseSeconds: Int64 = 20 * 60
 
@@ -23,6 +25,7 @@ struct TokenSchedule {
         // A clock that was set back would leave an `iat` in the future: begin anew.
         if now < issuedAt { return issue(Self.slot(at: now), at: now) }
         guard now >= renewAt else { return nil }
+        if now < forbiddenUntil && now - issuedAt < Self.ageLimitSeconds { return nil }
         return issue(Self.slot(at: now), at: now)
     }
 

@@ -2,8 +2,8 @@ extension Deliverer {
     /// Takes what became of the push under way. An op that was merged or acknowledged meanwhile is no part of it any
     /// more.
     func answer(
-        _ result: PushResult, _ address: Address, _ now: Timestamp, _ random: inout some RandomNumberGenerator,
-        _ state: inout AddressState, _ effects: inout DeliveryEffects
+        _ result: PushResult, isDoubted: Bool, _ address: Address, _ now: Timestamp,
+        _ random: inout some RandomNumberGenerator, _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
         guard let flight = state.soft.inFlight else { return }
         state.soft.inFlight = nil
@@ -29,8 +29,13 @@ extension Deliverer {
             case .rejectOps:
                 reject(line, &state.row, &effects)
             case .restAddress:
-                reject(line, &state.row, &effects)
-                state.soft.retryAt = now + policy.addressRest
+                let until = now + policy.addressRest
+                if isDoubted {
+                    again(line, hasLeft: false, until: until, &state.row, &effects)
+                } else {
+                    reject(line, &state.row, &effects)
+                }
+                state.soft.retryAt = until
             case .dropDevice:
                 drop(line, address, timestamp, now, &random, &state, &effects)
             case .split:
@@ -40,11 +45,11 @@ extension Deliverer {
                 } else {
                     reject(line, &state.row, &effects)
                 }
-            case .pauseCredential:
+            case .pauseCredential, .keepToken:
                 effects.isCredentialRefused = true
-                let until = backOff(now, atLeast: .zero, &random, &state.soft)
+                let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: false, until: until, &state.row, &effects)
-            case .delayToken, .keepToken, .renewToken, .reconnect:
+            case .delayToken, .renewToken, .reconnect:
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: false, until: until, &state.row, &effects)
             case .retry:
@@ -53,6 +58,15 @@ extension Deliverer {
                 again(line, hasLeft: true, until: until, &state.row, &effects)
             }
         }
+    }
+
+    /// Nothing leads to the app: what waits is rejected, and a hello will make the screen right once something does.
+    func giveUp(_ row: inout AddressRow, _ effects: inout DeliveryEffects) {
+        guard let binding = row.binding, !row.ops.isEmpty else { return }
+        effects.final(.rejected, row.ops.openParts, binding, reason: "no_credential")
+        row.ops.removeAll()
+        row.wantsHello = binding.acknowledges
+        effects.isRowChanged = true
     }
 
     /// After a restart: what was leaving has an unknown fate.

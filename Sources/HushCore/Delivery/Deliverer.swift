@@ -32,8 +32,10 @@ public struct Deliverer: Sendable {
             case .signal(let owner, let reading, let acks, let hello):
                 signal(owner, reading, acks, hello: hello, at: at, now, &state, &effects)
             }
-        case .answer(let result):
-            answer(result, address, now, &random, &state, &effects)
+        case .unroutable:
+            giveUp(&state.row, &effects)
+        case .answer(let result, let isDoubted):
+            answer(result, isDoubted: isDoubted, address, now, &random, &state, &effects)
         case .restored:
             restored(now, &random, &state, &effects)
         case .plan(let isPaused):

@@ -2,8 +2,10 @@
 public enum DeliveryEvent: Sendable {
     /// A record of `hush.pushes` at its place, with its append time.
     case record(PushRecord, partition: Int32, offset: Int64, at: Timestamp)
-    /// What became of the push under way.
-    case answer(PushResult)
+    /// What became of the push under way. Doubted: so many tokens do not fit that the fault is not theirs.
+    case answer(PushResult, isDoubted: Bool = false)
+    /// No credential leads to the app: nothing may ever leave.
+    case unroutable
     /// The state was read back after a restart or a move.
     case restored
     /// Decide what leaves with this transaction; also for a time that was asked for. `true` where nothing may leave,

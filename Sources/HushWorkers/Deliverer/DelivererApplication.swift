@@ -11,7 +11,10 @@ public final class DelivererApplication: StreamApplication {
     let reader = PushRecordReader()
     let metrics: DelivererMetrics
     /// By route.
-    var breakers: [CredentialBreaker]
+    private(set) var breakers: [CredentialBreaker]
+    /// By route, as of the last turn.
+    private var credentialVersions: [UInt64]
+    private let slot: Int
     private let transport: any PushTransport
     private var outbox: [PushRequest] = []
     private var flights: [Flight] = []
@@ -38,6 +41,12 @@ public final class DelivererApplication: StreamApplication {
         self.transport = transport
         let routeCount = (configuration.routes.map(\.index).max() ?? -1) + 1
         breakers = Array(repeating: CredentialBreaker(), count: routeCount)
+        credentialVersions = Array(repeating: 0, count: routeCount)
+        slot = configuration.board.join()
+    }
+
+    deinit {
+        configuration.board.leave(slot: slot)
     }
 
     public var wakeUps: [WakeUp] { [transport.wakeUp] }
@@ -56,6 +65,7 @@ public final class DelivererApplication: StreamApplication {
             tasks[task.partition]?.context.signal()
         }
         answers.removeAll(keepingCapacity: true)
+        lookForNewCredentials(tasks)
         if transport.isHalted {
             if commitsUntilResume == 0 { commitsUntilResume = 2 }
             // A transaction without news still proves whose the partitions are.
@@ -128,11 +138,42 @@ public final class DelivererApplication: StreamApplication {
         }
     }
 
-    /// A breaker has opened: nothing more goes out on its route for a while.
-    func opened(route: Int, _ result: PushResult) {
-        var reason = "no answers"
-        if case .answered(let status, let text, _, _) = result { reason = "\(status) \(text)" }
-        configuration.log.warn("APNs pushes are paused", ["route": .text("\(route)"), "reason": .text(reason)])
+    /// A push of a route was decided.
+    func left(route: Int, _ now: Timestamp) {
+        breakers[route].left(now)
+    }
+
+    /// What became of a push of a route: stops what goes out there, or lets it go on.
+    func took(_ result: PushResult, isRefused: Bool, route: Int, _ now: Timestamp) {
+        let wasClosed = breakers[route].isClosed
+        let hasOpened = breakers[route].took(result, isRefused: isRefused, now)
+        guard hasOpened || breakers[route].isClosed != wasClosed,
+            let place = configuration.routes.first(where: { $0.index == route })?.place
+        else { return }
+        if hasOpened {
+            let reason = breakers[route].reason(of: result)
+            configuration.board.set(place, slot: slot, reason)
+            configuration.log.warn(
+                "APNs pushes are paused", ["credential": .text("\(place)"), "reason": .text(reason)])
+        } else {
+            configuration.board.set(place, slot: slot, nil)
+            configuration.log.info("APNs pushes go on", ["credential": .text("\(place)")])
+        }
+    }
+
+    /// A credential with new files is tried at once, not only when its pause is over.
+    private func lookForNewCredentials(_ tasks: [Int32: (task: DelivererTask, context: TaskContext)]) {
+        for route in breakers.indices {
+            let version = transport.credentialVersion(route: route)
+            if version == credentialVersions[route] { continue }
+            credentialVersions[route] = version
+            if breakers[route].isClosed { continue }
+            breakers[route].mended(configuration.now())
+            for (_, member) in tasks {
+                member.task.credentialMended()
+                member.context.signal()
+            }
+        }
     }
 
     private func flush() {

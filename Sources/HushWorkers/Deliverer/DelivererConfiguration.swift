@@ -12,11 +12,16 @@ public struct DelivererConfiguration: Sendable {
         public var environment: PushEnvironment
         /// The index in `APNsConfiguration.routes`.
         public var index: Int
+        /// The name of the credential, for people.
+        public var credential: String
 
-        public init(app: Bytes? = nil, environment: PushEnvironment, index: Int) {
+        public init(
+            app: Bytes? = nil, environment: PushEnvironment, index: Int, credential: String = "default"
+        ) {
             self.app = app
             self.environment = environment
             self.index = index
+            self.credential = credential
         }
     }
 
@@ -28,12 +33,13 @@ public struct DelivererConfiguration: Sendable {
     public var cachedAddressesMax: Int
     public var log: Log
     public var metrics: Metrics
+    public var board: CredentialBoard
     /// The clock: of the wall in production.
     public var now: @Sendable () -> Timestamp
 
     public init(
         policy: Policy = Policy(), build: Bytes, routes: [Route], cachedAddressesMax: Int = 5000,
-        log: Log = .silent, metrics: Metrics = Metrics(),
+        log: Log = .silent, metrics: Metrics = Metrics(), board: CredentialBoard? = nil,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
         self.policy = policy
@@ -42,6 +48,7 @@ public struct DelivererConfiguration: Sendable {
         self.cachedAddressesMax = cachedAddressesMax
         self.log = log
         self.metrics = metrics
+        self.board = board ?? CredentialBoard(metrics, routes: routes)
         self.now = now
     }
 

@@ -191,13 +191,21 @@ public final class DelivererTask: PartitionTask {
         waitingAnswers.append(Answer(entry: entry, result: result, route: route))
     }
 
+    /// A paused credential may work again: what waits for it asks at once.
+    func credentialMended() {
+        tick()
+        for (_, entry) in entries where entry.parkedOps > 0 {
+            entry.wakeAt = now
+            timers.add(now, entry.address)
+        }
+    }
+
     private func takeAnswers(_ context: TaskContext) throws(TaskFailure) {
         for answer in waitingAnswers {
             try touch(answer.entry, context)
-            let isRefused = step(.answer(answer.result), answer.entry, context)
-            if application.breakers[answer.route].took(answer.result, isRefused: isRefused, now) {
-                application.opened(route: answer.route, answer.result)
-            }
+            let isDoubted = application.breakers[answer.route].doubtsMisfits
+            let isRefused = step(.answer(answer.result, isDoubted: isDoubted), answer.entry, context)
+            application.took(answer.result, isRefused: isRefused, route: answer.route, now)
         }
         takenAnswers += waitingAnswers
         waitingAnswers.removeAll(keepingCapacity: true)
@@ -211,20 +219,23 @@ public final class DelivererTask: PartitionTask {
             entry.wakeAt = .distantFuture
             return
         }
-        let route = application.configuration.route(binding.app, binding.environment)
-        let isOpen = route.map { application.breakers[$0].allows(now) } ?? false
+        guard let route = application.configuration.route(binding.app, binding.environment) else {
+            step(.unroutable, entry, context)
+            entry.wakeAt = .distantFuture
+            return
+        }
+        let isOpen = application.breakers[route].allows(now)
         step(.plan(isPaused: isDraining || !isOpen), entry, context)
         var wakeAt = effects.wakeAt
-        if let push = effects.push, let route {
-            application.breakers[route].left(now)
+        if let push = effects.push {
+            application.left(route: route, now)
             entry.planned = push
             planned.append((entry, route))
         } else if !isOpen, entry.state.soft.inFlight == nil {
             entry.parkedOps = entry.state.row.ops.count
             parkedOps += entry.parkedOps
             // Spread, for each of them asks whether it is the one that may try.
-            let again = route.map { application.breakers[$0].nextAt(now) } ?? now + .seconds(60)
-            wakeAt = again + .milliseconds(Int64.random(in: 0..<2000, using: &random))
+            wakeAt = application.breakers[route].nextAt(now) + .milliseconds(Int64.random(in: 0..<2000, using: &random))
         }
         entry.wakeAt = wakeAt ?? .distantFuture
         if let wakeAt { timers.add(wakeAt, entry.address) }

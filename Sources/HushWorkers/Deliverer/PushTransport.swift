@@ -20,8 +20,16 @@ public protocol PushTransport: AnyObject {
 
     func resume()
 
+    /// Counts how often the credential of a route was replaced.
+    func credentialVersion(route: Int) -> UInt64
+
     /// Ends all connections without another byte, and answers what was under way.
     func dropConnections()
+}
+
+extension PushTransport {
+    /// A stand-in's credentials are what they are.
+    public func credentialVersion(route: Int) -> UInt64 { 0 }
 }
 
 extension APNsClient: PushTransport {}

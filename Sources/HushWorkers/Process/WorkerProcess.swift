@@ -17,6 +17,8 @@ public final class WorkerProcess {
     private let policy: Policy
     private var keepers: [SlotKeeper] = []
     private var watched: [(keeper: SlotKeeper, metrics: WorkerMetrics, pulse: Health.Pulse)] = []
+    /// Nil where nothing is delivered here.
+    private var board: CredentialBoard?
     private var admin: AdminServer?
     private let wakeUp: WakeUp
 
@@ -99,6 +101,7 @@ public final class WorkerProcess {
             health.set(keeper.name, waitsFor: Self.wait(status))
             metrics.update(keeper)
         }
+        for (place, reason) in board?.standing ?? [] { health.set("apns \(place)", waitsFor: reason) }
         return failure
     }
 
@@ -143,15 +146,14 @@ public final class WorkerProcess {
                     })
             }
         case .deliver:
-            var apns = try APNsRoutes.configuration(settings)
-            apns.onEvent = { [log] event in
-                let isTrouble = event.kind == .connectFailed || event.kind == .stopped
-                log.write(
-                    isTrouble ? .warn : .info, "APNs connection",
-                    ["event": .text(event.kind.rawValue), "detail": .text(event.detail)])
-            }
+            let ways = try APNsRoutes(settings)
+            let board = board ?? CredentialBoard(metrics, routes: ways.routes)
+            self.board = board
+            var apns = ways.apns
+            apns.onEvent = Self.logger(log, ways.routes)
             let configuration = DelivererConfiguration(
-                policy: policy, build: Bytes(Build.version), routes: APNsRoutes.all, log: log, metrics: metrics)
+                policy: policy, build: Bytes(Build.version), routes: ways.routes, log: log, metrics: metrics,
+                board: board)
             let stream = times.applied(
                 to: DelivererConfiguration.stream(
                     slotName: name, partitionCount: plan.delivererPartitions,
@@ -168,6 +170,30 @@ public final class WorkerProcess {
                         DelivererApplication(configuration, transport: client)
                     }, client: client)
             }
+        }
+    }
+
+    /// Tells of what happens to APNs' connections and credentials.
+    private static func logger(
+        _ log: Log, _ routes: [DelivererConfiguration.Route]
+    ) -> @Sendable (APNsEvent) -> Void {
+        { event in
+            let place = routes.first { $0.index == event.route }?.place
+            log.write(
+                event.isTrouble ? .warn : .info, "APNs connection",
+                [
+                    "event": .text(event.kind.rawValue), "credential": .text(place.map { "\($0)" } ?? ""),
+                    "detail": .text(event.detail),
+                ])
+        }
+    }
+}
+
+extension APNsEvent {
+    fileprivate var isTrouble: Bool {
+        switch kind {
+        case .connectFailed, .stopped, .credentialBad: true
+        case .connected, .goAway, .closed, .tokenRenewed, .credentialRenewed: false
         }
     }
 }

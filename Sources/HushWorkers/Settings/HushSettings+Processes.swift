@@ -1,6 +1,6 @@
 public import HushBase
 
-/// The settings of the processes: topics, worker slots, their state, and the way to APNs.
+/// The settings of the processes: topics, worker slots and their state.
 extension HushSettings {
     private static let day = Duration.seconds(86_400)
 
@@ -83,31 +83,4 @@ extension HushSettings {
         "state.writes", in: 1 << 20...1 << 40, default: 64 << 20, "Write buffers of all partitions together.")
 
     static let state = [stateDirectory.definition, stateCache.definition, stateWrites.definition]
-
-    // MARK: apns
-
-    public static let apnsProduction = Setting.text(
-        "apns.production", default: "api.push.apple.com:443", "APNs for production tokens, host:port.")
-    public static let apnsSandbox = Setting.text(
-        "apns.sandbox", default: "api.sandbox.push.apple.com:443", "APNs for sandbox tokens, host:port.")
-    public static let apnsTrust = Setting.file(
-        "apns.ca.file", "CA certificates (PEM) to trust instead of the system's, for the simulator and for tunnels.")
-    public static let apnsKeyFile = Setting.file(
-        "apns.key.file", "The .p8 key that signs provider tokens.")
-    public static let apnsKeyID = Setting.text("apns.key.id", default: "", "That key's id, ten characters.")
-    public static let apnsTeamID = Setting.text("apns.team.id", default: "", "The team that owns it, ten characters.")
-    public static let apnsConnections = Setting.integer(
-        "apns.connections", in: 1...64, default: 2, "Connections to each endpoint.")
-    public static let apnsDeadline = Setting.duration(
-        "apns.deadline", in: .milliseconds(100)...(.seconds(600)), default: .seconds(30),
-        "How long a push may take; then its outcome is unknown and it goes again.")
-    public static let apnsPing = Setting.duration(
-        "apns.ping.interval", in: .seconds(1)...(.seconds(3600)), default: .seconds(60),
-        "When a connection that is silent is tried with a PING.")
-
-    static let apns = [
-        apnsProduction.definition, apnsSandbox.definition, apnsTrust.definition, apnsKeyFile.definition,
-        apnsKeyID.definition, apnsTeamID.definition, apnsConnections.definition, apnsDeadline.definition,
-        apnsPing.definition,
-    ]
 }

@@ -20,6 +20,8 @@ public enum SettingsReference {
             Other keys below `kafka.` go to librdkafka as they are: `kafka.security.protocol=SSL`, or `-X security.protocol=SSL` on the command line. Those that would break a
             guarantee are refused.
 
+            `NAME` in a key stands for a name of your choice, of lower-case letters and digits: each name is one more of its kind.
+
             This page is made by `hush config --markdown`.
 
             """

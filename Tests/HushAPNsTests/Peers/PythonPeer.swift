@@ -13,6 +13,7 @@ struct PythonPeer {
         var before: Int?
         var open: Int?
         var text: String?
+        var authorization: String?
     }
 
     private static let root = URL(fileURLWithPath: #filePath)
@@ -35,6 +36,12 @@ struct PythonPeer {
                 Self.root + "/Tests/Peers/h2_peer.py", "PORT", directory.certificates.certificateFile,
                 directory.certificates.keyFile, scenario,
             ])
+    }
+
+    /// `connect_proxy.py` in one of its modes.
+    init(proxy mode: String) throws {
+        let interpreter = try #require(Self.interpreter)
+        peer = try Peer(interpreter, [Self.root + "/Tests/Peers/connect_proxy.py", "PORT", mode])
     }
 
     var port: UInt16 { peer.port }

@@ -12,6 +12,7 @@ final class FakeTransport: PushTransport {
     var isHalted = false
     var sent: [PushRequest] = []
     var drops = 0
+    var credentialVersions: [UInt64] = []
     let wakeUp: WakeUp
     private var answers: [PushAnswer] = []
     private var open = 0
@@ -32,6 +33,10 @@ final class FakeTransport: PushTransport {
         answers = self.answers
         open -= answers.count
         self.answers = []
+    }
+
+    func credentialVersion(route: Int) -> UInt64 {
+        credentialVersions.indices.contains(route) ? credentialVersions[route] : 0
     }
 
     func resume() { isHalted = false }
@@ -71,12 +76,15 @@ final class DelivererRig {
     var task: DelivererTask
     private var offset: Int64 = 0
 
-    init(policy: Policy = Policy(), cachedAddressesMax: Int = 100) throws {
+    init(
+        policy: Policy = Policy(), cachedAddressesMax: Int = 100,
+        routes: [DelivererConfiguration.Route] = [.init(environment: .production, index: 0)]
+    ) throws {
         let clock = clock
         transport = try FakeTransport()
         application = DelivererApplication(
             DelivererConfiguration(
-                policy: policy, build: "test", routes: [.init(environment: .production, index: 0)],
+                policy: policy, build: "test", routes: routes,
                 cachedAddressesMax: cachedAddressesMax,
                 now: { Timestamp(millis: clock.millis.withLock { $0 }) }), transport: transport)
         driver = InMemoryTask(
@@ -88,8 +96,8 @@ final class DelivererRig {
 
     var now: Timestamp { Timestamp(millis: clock.millis.withLock { $0 }) }
 
-    func address(_ name: String) -> Address {
-        Address(app: "com.example.app", environment: .production, token: Bytes(name))
+    func address(_ name: String, app: Bytes = "com.example.app") -> Address {
+        Address(app: app, environment: .production, token: Bytes(name))
     }
 
     func feed(_ value: String, key: [UInt8]?) throws {
@@ -99,23 +107,24 @@ final class DelivererRig {
         offset += 1
     }
 
-    func feed(_ record: PushRecord, _ name: String = "aa11") throws {
+    func feed(_ record: PushRecord, _ name: String = "aa11", app: Bytes = "com.example.app") throws {
         var json = JSONWriter()
         PushRecordWriter.write(record, into: &json)
-        try feed(String(decoding: json.bytes, as: UTF8.self), key: address(name).key.raw)
+        try feed(String(decoding: json.bytes, as: UTF8.self), key: address(name, app: app).key.raw)
     }
 
-    func bind(_ name: String = "aa11", acks: Bool = false) throws {
+    func bind(_ name: String = "aa11", app: Bytes = "com.example.app", acks: Bool = false) throws {
         let binding = Binding(
-            owner: "ada", device: "ada-phone", install: nil, token: Bytes(name), app: "com.example.app",
+            owner: "ada", device: "ada-phone", install: nil, token: Bytes(name), app: app,
             environment: .production, dialect: .crt, acks: acks,
             version: BindingVersion(at: Timestamp(millis: 1), partition: 0, offset: 0))
-        try feed(.bind(binding, fresh: true, cause: Position(topic: .devices, partition: 0, offset: 0)), name)
+        try feed(.bind(binding, fresh: true, cause: Position(topic: .devices, partition: 0, offset: 0)), name, app: app)
     }
 
-    func create(_ id: Bytes, _ name: String = "aa11") throws {
+    func create(_ id: Bytes, _ name: String = "aa11", app: Bytes = "com.example.app") throws {
         let op = Op(kind: .create, id: id, revision: 1, first: true, content: Content(json: #"{"title":"T"}"#))
-        try feed(.ops(owner: "ada", ops: [op], cause: Position(topic: .intents, partition: 3, offset: 1201)), name)
+        try feed(
+            .ops(owner: "ada", ops: [op], cause: Position(topic: .intents, partition: 3, offset: 1201)), name, app: app)
     }
 
     /// One turn of the slot's loop without records.
