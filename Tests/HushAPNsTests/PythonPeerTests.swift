@@ -226,4 +226,35 @@ struct PythonPeerTests {
         #expect(sender.outcomes[0] == .notSent)
         #expect(log.details(.connectFailed).first == "the peer does not speak HTTP/2")
     }
+
+    @Test("a second connection opens while pushes wait, and goes once it was idle; the first serves on")
+    func pool() throws {
+        let peer = try PythonPeer("accept", directory)
+        let sender = try sender(peer) {
+            $0.connectionsPerRoute = 2
+            $0.streamsPerConnection = 1
+            $0.spareIdleMax = .milliseconds(100)
+        }
+        #expect(sender.submit(0..<100) == 100)
+        sender.collect { $0.outcomes.count == 100 && $0.client.counts.disconnects == 1 }
+        #expect(sender.client.counts.connects == 2)
+        #expect(sender.submit(100..<101) == 1)
+        sender.collect(101)
+        #expect(sender.count(status: 200) == 101)
+        #expect(sender.client.counts.connects == 2)
+    }
+
+    @Test("of six endpoints that lose their connections four are connected to at a time")
+    func noStorm() throws {
+        let peer = try PythonPeer("mute", directory)
+        let sender = try sender(peer) {
+            $0.routes = Array(repeating: $0.routes[0], count: 6)
+            $0.requestDeadline = .seconds(2)
+        }
+        #expect(sender.client.submit((0..<6).map { Pushes.request(UInt64($0), route: $0) }) == 6)
+        sender.collect(6)
+        #expect(sender.count(of: .notSent) == 6)
+        let accepted = try peer.finish().count { $0.event == "accepted" }
+        #expect((1...4).contains(accepted))
+    }
 }

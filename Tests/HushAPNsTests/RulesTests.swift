@@ -264,10 +264,10 @@ import Testing
     func refusals(index: Int) {
         let (reason, status, change) = Self.cases[index]
         var request = Pushes.request(1)
-        #expect(RequestCheck.refusal(of: request) == nil)
+        #expect(withUnsafePointer(to: request) { RequestCheck.refusal(of: $0) } == nil)
         change(&request)
         #expect(
-            RequestCheck.refusal(of: request)
+            withUnsafePointer(to: request) { RequestCheck.refusal(of: $0) }
                 == .answered(status: status, reason: Array(reason.utf8), retryAfterSeconds: nil, timestampMillis: nil))
     }
 
@@ -278,6 +278,6 @@ import Testing
         request.token = [UInt8](repeating: 0x61, count: 200)
         request.expiration = 0
         request.collapseID = nil
-        #expect(RequestCheck.refusal(of: request) == nil)
+        #expect(withUnsafePointer(to: request) { RequestCheck.refusal(of: $0) } == nil)
     }
 }

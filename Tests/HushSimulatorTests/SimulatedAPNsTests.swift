@@ -35,15 +35,26 @@ struct SimulatedAPNsTests {
         var pushes: [AcceptedPush] { accepted.pushes.withLock { $0 } }
         var broken: [BrokenConnection] { accepted.broken.withLock { $0 } }
 
+        var path: String { directory.path }
+
+        /// The way here, signed in by a key.
+        func route(teamID: String? = nil, keyFile: String? = nil) -> APNsConfiguration.Route {
+            APNsConfiguration.Route(
+                host: "localhost", port: apns.port,
+                connectTo: APNsConfiguration.Endpoint(host: "127.0.0.1", port: apns.port), trust: .file(apns.caFile),
+                credential: .token(
+                    keyFile: keyFile ?? apns.tokenKeyFile, keyID: apns.keyID, teamID: teamID ?? apns.teamID))
+        }
+
         func client(teamID: String? = nil, deadline: Duration = .seconds(20)) throws -> APNsClient {
-            var configuration = APNsConfiguration(routes: [
-                APNsConfiguration.Route(
-                    host: "localhost", port: apns.port,
-                    connectTo: APNsConfiguration.Endpoint(host: "127.0.0.1", port: apns.port),
-                    trust: .file(apns.caFile),
-                    credential: .token(
-                        keyFile: apns.tokenKeyFile, keyID: apns.keyID, teamID: teamID ?? apns.teamID))
-            ])
+            try Self.client([route(teamID: teamID)], deadline: deadline)
+        }
+
+        static func client(
+            _ routes: [APNsConfiguration.Route], deadline: Duration = .seconds(20)
+        ) throws -> APNsClient {
+            var configuration = APNsConfiguration(routes: routes)
+            configuration.credentialInterval = .milliseconds(20)
             configuration.requestDeadline = deadline
             configuration.backoffFirst = .milliseconds(20)
             configuration.backoffCap = .milliseconds(200)
@@ -56,11 +67,13 @@ struct SimulatedAPNsTests {
         let broken = Mutex<[BrokenConnection]>([])
     }
 
-    private static func request(_ tag: UInt64, topic: String = "com.example.app") -> PushRequest {
+    private static func request(
+        _ tag: UInt64, topic: String = "com.example.app", route: Int = 0
+    ) -> PushRequest {
         let digits = String(tag, radix: 16)
         let padded = String(repeating: "0", count: 12 - digits.count) + digits
         return PushRequest(
-            tag: tag, route: 0, token: Array("ab12\(padded)".utf8), topic: Array(topic.utf8), kind: .background,
+            tag: tag, route: route, token: Array("ab12\(padded)".utf8), topic: Array(topic.utf8), kind: .background,
             priority: 5, expiration: 0, collapseID: nil, apnsID: Array("00000000-0000-4000-8000-\(padded)".utf8),
             payload: Array(#"{"aps":{"content-available":1},"dlt":1}"#.utf8))
     }
@@ -150,5 +163,67 @@ struct SimulatedAPNsTests {
         #expect(outcomes.values.filter { $0 == .unknown }.count == 40)
         #expect((5...35).contains(rig.pushes.count))
         #expect(rig.pushes.allSatisfy { !$0.isAnswered })
+    }
+
+    @Test("each status and reason of the table comes over the wire as it is, and asks for what the table says")
+    func everyReason() throws {
+        let rig = try Rig()
+        let client = try rig.client()
+        defer { client.close(deadline: .seconds(2)) }
+        for (index, row) in APNsReason.all.enumerated() {
+            let request = Self.request(UInt64(index))
+            rig.apns.answer(Bytes(request.token), with: row)
+            let outcome = Self.send([request], with: client)[UInt64(index)]
+            guard case .answered(let status, let reason, nil, let timestamp) = outcome else {
+                Issue.record("\(row.name): \(String(describing: outcome))")
+                continue
+            }
+            #expect(status == row.status && reason == row.name.raw)
+            #expect((timestamp != nil) == (row.status == 410), "\(row.name)")
+            #expect(APNsReason.classify(status: status, reason: reason) == row.answer)
+        }
+        #expect(rig.apns.counts.rejected == Dictionary(uniqueKeysWithValues: APNsReason.all.map { ($0.name, 1) }))
+        #expect(Self.status(Self.send([Self.request(99)], with: client)[99]) == 200)
+    }
+
+    @Test("two teams and apps go to their own endpoints side by side, and neither key is good at the other's")
+    func twoTeams() throws {
+        let one = try Rig()
+        let two = try Rig {
+            $0.topics = ["com.example.shop"]
+            $0.keyID = "SHOPKEY001"
+            $0.teamID = "SHOPTEAM01"
+        }
+        let client = try Rig.client([
+            one.route(), two.route(), two.route(teamID: one.apns.teamID, keyFile: one.apns.tokenKeyFile),
+        ])
+        defer { client.close(deadline: .seconds(2)) }
+        let requests = [
+            Self.request(1), Self.request(2, topic: "com.example.shop", route: 1),
+            Self.request(3, topic: "com.example.shop", route: 2),
+        ]
+        let outcomes = Self.send(requests, with: client)
+        #expect(Self.status(outcomes[1]) == 200 && Self.status(outcomes[2]) == 200)
+        #expect(Self.status(outcomes[3]) == 403)
+        #expect(one.pushes.count == 1 && two.pushes.count == 1)
+    }
+
+    @Test("a key that APNs refuses is mended by putting the right file in its place")
+    func mendedKey() throws {
+        let rig = try Rig()
+        let stranger = try Rig()
+        let live = rig.path + "/live.p8"
+        try FileManager.default.copyItem(atPath: stranger.apns.tokenKeyFile, toPath: live)
+        let client = try Rig.client([rig.route(keyFile: live)])
+        defer { client.close(deadline: .seconds(2)) }
+        #expect(Self.status(Self.send([Self.request(1)], with: client)[1]) == 403)
+        try FileManager.default.copyItem(atPath: rig.apns.tokenKeyFile, toPath: live + ".new")
+        #expect(rename(live + ".new", live) == 0)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while client.counts.tokens < 2 && ContinuousClock.now < deadline {
+            _ = client.wakeUp.wait(atMost: .milliseconds(20))
+        }
+        #expect(client.credentialVersion(route: 0) == 1)
+        #expect(Self.status(Self.send([Self.request(2)], with: client)[2]) == 200)
     }
 }

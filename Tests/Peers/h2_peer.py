@@ -195,6 +195,12 @@ def main():
 
     def serve(sock):
         nonlocal number
+        if scenario == "mute":
+            # Accepts and says nothing; the test's look whether the port is open sends nothing either.
+            if sock.recv(1):
+                say(event="accepted", connection=0)
+                time.sleep(60)
+            return
         try:
             tls = context.wrap_socket(sock, server_side=True)
         except OSError:

@@ -106,8 +106,9 @@ extension ClientLoop {
         unwatch(connection)
         let route = connection.route
         routes[route].connections.removeAll { $0 === connection }
-        routes[route].pool.ended(
-            in: connection.known, hadAnswered: connection.hadAnswered, at: now, using: &random)
+        // One that was let go before it was needed did not fail.
+        let hasServed = connection.hadAnswered || reason == .drained
+        routes[route].pool.ended(in: connection.known, hadAnswered: hasServed, at: now, using: &random)
         if connection.known == .connecting {
             counts.connectFailures += 1
             report(.connectFailed, route: route, reason.text)

@@ -7,8 +7,10 @@ import Synchronization
 /// share system calls and TLS records.
 final class ClientLoop {
     /// How often deadlines and silence are looked at while there is something to look after.
-    static let tickInterval: Duration = .milliseconds(50)
-    static let idleWait: Duration = .seconds(1)
+    static let tickInterval: Duration = .milliseconds(Int64(tickMillis))
+    private static let tickMillis: Int32 = 50
+    private static let idleMillis: Int32 = 1000
+    private static let closingMillis: Int32 = 10
     static let readByteCount = 64 * 1024
     /// Connections that one loop opens at a time, of all its routes.
     static let connectsMax = 4
@@ -72,7 +74,7 @@ final class ClientLoop {
         if mustDrop(at: begin) { dropAll(at: begin) }
         lastSeen = begin
         do {
-            try poller.wait(atMost: waitTime) { ready.append(($0, $1)) }
+            try poller.wait(atMostMillis: waitMillis) { ready.append(($0, $1)) }
         } catch {
             // Nothing but a closed epoll descriptor fails here; connections would never move again.
             preconditionFailure("\(error)")
@@ -94,9 +96,9 @@ final class ClientLoop {
         return now
     }
 
-    private var waitTime: Duration {
-        if shared.isClosing.load(ordering: .acquiring) { return .milliseconds(10) }
-        return routes.allSatisfy(\.isAsleep) ? Self.idleWait : Self.tickInterval
+    private var waitMillis: Int32 {
+        if shared.isClosing.load(ordering: .acquiring) { return Self.closingMillis }
+        return routes.allSatisfy(\.isAsleep) ? Self.idleMillis : Self.tickMillis
     }
 
     // MARK: Stopped or told to drop

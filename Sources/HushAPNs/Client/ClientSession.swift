@@ -224,7 +224,7 @@ final class ClientSession: FrameSession {
         let total = push.payloadByteCount
         let count = min(target.count, total - offset)
         push.withRequest { request in
-            request.payload.withUnsafeBytes {
+            request.pointee.payload.withUnsafeBytes {
                 target.copyMemory(from: UnsafeRawBufferPointer(rebasing: $0[offset..<offset + count]))
             }
         }

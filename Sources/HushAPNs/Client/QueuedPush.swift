@@ -40,12 +40,13 @@ struct QueuedPush: Sendable {
     var route: Int { batch.requests[Int(place)].route }
     var payloadByteCount: Int { batch.requests[Int(place)].payload.count }
 
-    /// Lends the request: an array's element is copied to be looked at, with a retain for each of its fields.
+    /// Lends the request where it lies: to be handed on by value, even borrowed, it would be copied, with a retain for each
+    /// of its fields.
     @inline(__always)
-    func withRequest<R>(_ body: (borrowing PushRequest) -> R) -> R {
+    func withRequest<R>(_ body: (UnsafePointer<PushRequest>) -> R) -> R {
         batch.requests.withUnsafeBufferPointer { requests in
             guard let first = requests.baseAddress else { preconditionFailure("a batch without requests") }
-            return body(first[Int(place)])
+            return body(first + Int(place))
         }
     }
 }

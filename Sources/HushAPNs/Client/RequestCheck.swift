@@ -7,29 +7,29 @@ enum RequestCheck {
     static let collapseIDBytesMax = 64
 
     /// The answer without asking, or nil for a request that may go.
-    static func refusal(of request: borrowing PushRequest) -> PushAnswer.Outcome? {
-        if request.token.isEmpty { return refused(400, "MissingDeviceToken") }
-        if request.token.count > tokenBytesMax || !all(request.token, .lowerHex) {
+    static func refusal(of request: UnsafePointer<PushRequest>) -> PushAnswer.Outcome? {
+        if request.pointee.token.isEmpty { return refused(400, "MissingDeviceToken") }
+        if request.pointee.token.count > tokenBytesMax || !all(request.pointee.token, .lowerHex) {
             return refused(400, "BadDeviceToken")
         }
-        if request.topic.isEmpty { return refused(400, "MissingTopic") }
-        if request.topic.count > topicBytesMax || !all(request.topic, .visible) {
+        if request.pointee.topic.isEmpty { return refused(400, "MissingTopic") }
+        if request.pointee.topic.count > topicBytesMax || !all(request.pointee.topic, .visible) {
             return refused(400, "BadTopic")
         }
-        if request.apnsID.count != 36 || !all(request.apnsID, .uuid) {
+        if request.pointee.apnsID.count != 36 || !all(request.pointee.apnsID, .uuid) {
             return refused(400, "BadMessageId")
         }
-        if let collapseID = request.collapseID {
+        if let collapseID = request.pointee.collapseID {
             if collapseID.isEmpty || collapseID.count > collapseIDBytesMax || !all(collapseID, .fieldValue) {
                 return refused(400, "BadCollapseId")
             }
         }
-        if request.priority != 10 && request.priority != 5 && request.priority != 1 {
+        if request.pointee.priority != 10 && request.pointee.priority != 5 && request.pointee.priority != 1 {
             return refused(400, "BadPriority")
         }
-        if let expiration = request.expiration, expiration < 0 { return refused(400, "BadExpirationDate") }
-        if request.payload.isEmpty { return refused(400, "PayloadEmpty") }
-        if request.payload.count > payloadBytesMax { return refused(413, "PayloadTooLarge") }
+        if let expiration = request.pointee.expiration, expiration < 0 { return refused(400, "BadExpirationDate") }
+        if request.pointee.payload.isEmpty { return refused(400, "PayloadEmpty") }
+        if request.pointee.payload.count > payloadBytesMax { return refused(413, "PayloadTooLarge") }
         return nil
     }
 

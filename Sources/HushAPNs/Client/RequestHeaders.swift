@@ -36,7 +36,7 @@ struct RequestHeaders: ~Copyable {
 
     /// Writes the fields of a request that passed `RequestCheck`, and lends them until the next call.
     mutating func write(
-        _ request: borrowing PushRequest, token: ProviderToken.Current?
+        _ request: UnsafePointer<PushRequest>, token: ProviderToken.Current?
     ) -> UnsafeMutableBufferPointer<nghttp2_nv> {
         fieldCount = 0
         scratchUsed = 0
@@ -44,7 +44,7 @@ struct RequestHeaders: ~Copyable {
         add(":scheme", "https")
         let path = scratchUsed
         append("/3/device/")
-        append(request.token)
+        append(request.pointee.token)
         add(":path", from: path, flags: Self.neverIndexed)
         add(":authority", UnsafeMutableBufferPointer(rebasing: authority[...]), flags: 0)
         if let token {
@@ -56,13 +56,13 @@ struct RequestHeaders: ~Copyable {
             add("authorization", UnsafeMutableBufferPointer(rebasing: authorization[...]), flags: Self.neverIndexed)
         }
         let topic = scratchUsed
-        append(request.topic)
+        append(request.pointee.topic)
         add("apns-topic", from: topic, flags: 0)
-        switch request.kind {
+        switch request.pointee.kind {
         case .alert: add("apns-push-type", "alert")
         case .background: add("apns-push-type", "background")
         }
-        switch request.priority {
+        switch request.pointee.priority {
         case 10: add("apns-priority", "10")
         case 5: add("apns-priority", "5")
         default: add("apns-priority", "1")
@@ -71,17 +71,17 @@ struct RequestHeaders: ~Copyable {
         return UnsafeMutableBufferPointer(rebasing: fields[..<fieldCount])
     }
 
-    private mutating func writeOnceIndexed(_ request: borrowing PushRequest) {
+    private mutating func writeOnceIndexed(_ request: UnsafePointer<PushRequest>) {
         let id = scratchUsed
-        append(request.apnsID)
+        append(request.pointee.apnsID)
         add("apns-id", from: id, flags: usedID ? Self.neverIndexed : 0)
         usedID = true
-        if let expiration = request.expiration {
+        if let expiration = request.pointee.expiration {
             let start = appendDecimal(UInt64(expiration))
             add("apns-expiration", from: start, flags: usedExpiration ? Self.neverIndexed : 0)
             usedExpiration = true
         }
-        if let collapseID = request.collapseID {
+        if let collapseID = request.pointee.collapseID {
             let start = scratchUsed
             append(collapseID)
             add("apns-collapse-id", from: start, flags: usedCollapseID ? Self.neverIndexed : 0)

@@ -135,6 +135,8 @@ final class SecureChannel {
             case .done:
                 let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if let end = session.receive(bytes, at: now) { return end }
+                // What may be in the socket the poller tells, at the price of the call that would find nothing.
+                if !stream.hasBufferedBytes { return nil }
             case .wantsRead: return nil
             case .wantsWrite:
                 isBlocked = true

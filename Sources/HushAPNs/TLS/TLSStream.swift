@@ -86,6 +86,9 @@ struct TLSStream: ~Copyable {
         return result == 1 ? (count, .done) : (0, progress(of: result))
     }
 
+    /// Whether bytes of the peer wait here, and not only in the socket.
+    var hasBufferedBytes: Bool { SSL_has_pending(ssl) == 1 }
+
     /// Writes a part of the bytes, as many as the socket takes at once.
     func write(_ bytes: UnsafeRawBufferPointer) -> (count: Int, progress: Progress) {
         if bytes.isEmpty { return (0, .done) }

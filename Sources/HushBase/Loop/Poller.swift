@@ -49,7 +49,15 @@ public struct Poller: ~Copyable {
     public mutating func wait(
         atMost timeout: Duration?, _ body: (_ tag: UInt64, _ readiness: Readiness) -> Void
     ) throws(SystemFault) -> Int {
-        let count = epoll_wait(owner.raw, &ready, Int32(ready.count), timeout?.pollMillis ?? -1)
+        try wait(atMostMillis: timeout?.pollMillis ?? -1, body)
+    }
+
+    /// The same in milliseconds, -1 without end: for loops that turn so often that a division of 128 bits counts.
+    @discardableResult
+    public mutating func wait(
+        atMostMillis timeout: Int32, _ body: (_ tag: UInt64, _ readiness: Readiness) -> Void
+    ) throws(SystemFault) -> Int {
+        let count = epoll_wait(owner.raw, &ready, Int32(ready.count), timeout)
         if count < 0 {
             if errno == EINTR { return 0 }
             throw .last("epoll_wait")

@@ -47,6 +47,8 @@ public struct APNsService: Sendable {
     private var random: SplitMix64
     /// Tokens that are dead, and since when.
     private var dead: [Bytes: Timestamp] = [:]
+    /// What pushes to a token are answered, whatever the rules say.
+    private var scripted: [Bytes: APNsReason] = [:]
     public private(set) var counts = Counts()
 
     public init(rules: APNsRules, faults: APNsFaults = APNsFaults(), seed: UInt64 = 1) {
@@ -60,10 +62,18 @@ public struct APNsService: Sendable {
         dead[token] = at
     }
 
+    /// From now on pushes to this token are answered with this reason, nil: with what the rules say.
+    public mutating func answer(_ token: Bytes, with reason: APNsReason?) {
+        scripted[token] = reason
+    }
+
     /// Takes a request; the push where it is delivered, whether its sender learns of it or not.
     public mutating func receive(_ request: SimulatedRequest, now: Timestamp) -> (APNsReply, AcceptedPush?) {
         let latency = faults.drawLatency(&random)
         let apnsID = request["apns-id"] ?? uuid()
+        if let reason = request.token.flatMap({ scripted[$0] }) {
+            return (refuse(reason, apnsID, timestamp: reason.status == 410 ? now : nil, after: latency), nil)
+        }
         if let reason = rules.check(request, now: now) {
             return (refuse(reason, apnsID, after: latency), nil)
         }

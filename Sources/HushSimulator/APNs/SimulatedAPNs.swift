@@ -83,6 +83,11 @@ public final class SimulatedAPNs: Sendable {
         service.state.withLock { $0.bury(token, at: at) }
     }
 
+    /// From now on pushes to this token are answered with this reason, nil: with what the rules say.
+    public func answer(_ token: Bytes, with reason: APNsReason?) {
+        service.state.withLock { $0.answer(token, with: reason) }
+    }
+
     public var counts: APNsService.Counts { service.state.withLock { $0.counts } }
 
     /// Closes all connections; a second call does nothing.
