@@ -21,10 +21,10 @@ public final class InMemoryTask {
             recordBytesMax: configuration.recordBytesMax)
     }
 
-    /// Gives a record to a task as a slot does.
+    /// Gives a record to a task as a slot does; with a reason as one whose effects Kafka refuses.
     public func process(
         _ task: some PartitionTask, input: Int, offset: Int64, appendMillis: Int64, key: [UInt8]?, value: [UInt8]?,
-        headers: [RecordHeader] = []
+        headers: [RecordHeader] = [], refusedFor reason: String? = nil
     ) throws(TaskFailure) {
         let keyCopy = Self.copy(key)
         let valueCopy = Self.copy(value)
@@ -38,7 +38,7 @@ public final class InMemoryTask {
             input: input, partition: context.partition, offset: offset, appendTimeMillis: appendMillis,
             key: keyCopy.map { UnsafeRawBufferPointer($0) }, value: valueCopy.map { UnsafeRawBufferPointer($0) },
             headers: InputHeaders(headers))
-        try task.process(record, context)
+        if let reason { try task.setAside(record, reason, context) } else { try task.process(record, context) }
     }
 
     private static func copy(_ bytes: [UInt8]?) -> UnsafeMutableRawBufferPointer? {

@@ -57,6 +57,10 @@ public protocol PartitionTask: AnyObject, SendableMetatype {
     /// Takes one record.
     func process(_ record: InputRecord, _ context: TaskContext) throws(TaskFailure)
 
+    /// Takes a record whose effects Kafka refuses, as `reason` says: it was alone in its transaction. What is written
+    /// for it now must be something else; without an implementation the slot stops.
+    func setAside(_ record: InputRecord, _ reason: String, _ context: TaskContext) throws(TaskFailure)
+
     /// The last writes of this transaction; called only where something was processed or woken.
     func prepareCommit(_ context: TaskContext) throws(TaskFailure)
 
@@ -76,6 +80,13 @@ public protocol PartitionTask: AnyObject, SendableMetatype {
 
     /// The partition is gone; nothing may be written any more.
     func closed()
+}
+
+extension PartitionTask {
+    public func setAside(_ record: InputRecord, _ reason: String, _ context: TaskContext) throws(TaskFailure) {
+        throw TaskFailure(
+            "what comes of offset \(record.offset) of partition \(record.partition) cannot be written: \(reason)")
+    }
 }
 
 /// What one worker slot runs: a factory of tasks, and the place of what its tasks share.

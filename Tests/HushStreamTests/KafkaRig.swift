@@ -6,21 +6,39 @@ import Testing
 @testable import HushStream
 
 /// The suites that need a real Kafka; one test at a time, for they share a broker and two cores.
-@Suite(.enabled(if: KafkaRig.isThere, "needs a real Kafka: scripts/test"), .serialized, .timeLimit(.minutes(3)))
+@Suite(.enabled(if: KafkaRig.isThere, "needs a real Kafka: scripts/test"), .serialized, .timeLimit(.minutes(6)))
 enum OnKafka {}
+
+/// What slots logged.
+final class LoggedLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+
+    func contain(_ words: String) -> Bool { lines.withLock { $0.contains { $0.contains(words) } } }
+}
 
 /// A real Kafka that tests run against, as `scripts/test` gives it.
 struct KafkaRig: Sendable {
     static let bootstrap = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA"]
     static let isThere = bootstrap != nil
+    static let brokerDirectory = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA_DIR"]
     static let script = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA_SCRIPT"]
 
     /// Runs a verb of the Kafka script.
     ///
     /// Not by Foundation's `Process`: it takes a child for running as long as the broker, a grandchild, holds its socket.
     static func control(_ arguments: String...) {
-        let words = ([script ?? ""] + arguments).map { "'\($0)'" }.joined(separator: " ")
-        #expect(system("bash \(words) >/dev/null 2>&1 </dev/null") == 0)
+        #expect(system("\(command(arguments)) >/dev/null 2>&1 </dev/null") == 0)
+    }
+
+    /// Whether a tool of Kafka's succeeds and prints nothing: what it was asked to list is not there.
+    static func listsNothing(_ arguments: String...) -> Bool {
+        system("found=$(\(command(arguments)) 2>/dev/null </dev/null) && [ -z \"$found\" ]") == 0
+    }
+
+    private static func command(_ arguments: [String]) -> String {
+        "bash " + ([script ?? ""] + arguments).map { "'\($0)'" }.joined(separator: " ")
     }
 
     let kafka: KafkaConfiguration
@@ -29,27 +47,36 @@ struct KafkaRig: Sendable {
     let partitions: Int32
     let directory: String
     let log: StreamLog
+    let logged = LoggedLines()
 
     var input: String { "\(name)-in" }
     var output: String { "\(name)-out" }
     var changelog: String { "\(name)-counts" }
 
     init(
-        _ label: String, partitions: Int32 = 2, commitsOffsets: Bool = true, bootstrap: String? = KafkaRig.bootstrap
+        _ label: String, partitions: Int32 = 2, commitsOffsets: Bool = true, bootstrap: String? = KafkaRig.bootstrap,
+        outputReplicas: Int32? = nil, outputSettings: [String: String] = [:]
     ) throws {
         kafka = try KafkaConfiguration(bootstrapServers: bootstrap ?? "")
         name = "\(label)-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
         self.partitions = partitions
         directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
         let verbose = ProcessInfo.processInfo.environment["HUSH_TEST_VERBOSE"] != nil
-        log = StreamLog { level, message in
+        log = StreamLog { [logged] level, message in
+            logged.add(message)
             if verbose { FileHandle.standardError.write(Data("\(level) \(message)\n".utf8)) }
         }
         let stamps = ["message.timestamp.type": "LogAppendTime"]
         let compacted = stamps.merging(["cleanup.policy": "compact"]) { $1 }
-        let topics = [(input, stamps), (output, stamps), (changelog, compacted)]
+        let topics = [
+            (input, stamps), (output, stamps.merging(outputSettings) { $1 }), (changelog, compacted),
+        ]
         try TopicAdmin(kafka).create(
-            topics.map { TopicDefinition(name: $0.0, partitionCount: partitions, configuration: $0.1) })
+            topics.map { (topic, settings) in
+                TopicDefinition(
+                    name: topic, partitionCount: partitions, replicationFactor: topic == output ? outputReplicas : nil,
+                    configuration: settings)
+            })
         if commitsOffsets { _ = try GroupOffsets.commitStart(of: [input], group: name, kafka: kafka) }
     }
 
@@ -65,6 +92,7 @@ struct KafkaRig: Sendable {
     func slot(
         _ slot: String = "s0", home: StateHome? = nil,
         beforeRecord: @escaping @Sendable (InputRecord) -> Void = { _ in },
+        beforeCommit: @escaping @Sendable () -> Void = {},
         change: (inout StreamConfiguration) -> Void = { _ in }
     ) throws -> StreamSlot<CopyApplication> {
         var configuration = configuration(slot: slot)
@@ -76,7 +104,7 @@ struct KafkaRig: Sendable {
         change(&configuration)
         let home = try home ?? StateHome(directory: directory)
         return try StreamSlot(configuration, kafka: kafka, home: home, log: log) {
-            CopyApplication(beforeRecord: beforeRecord)
+            CopyApplication(beforeRecord: beforeRecord, beforeCommit: beforeCommit)
         }
     }
 
@@ -106,6 +134,37 @@ struct KafkaRig: Sendable {
         #expect(deliveries.acknowledged == range.count)
     }
 
+    /// Writes records of these values to partition 0, all under one key.
+    func produce(_ values: [[UInt8]]) throws {
+        let deliveries = Deliveries(name: "test", log: .silent)
+        let producer = try Producer(kafka, name: "test", topics: [input], transactional: nil, deliveries: deliveries)
+        for value in values {
+            Array("large".utf8).withUnsafeBytes { key in
+                value.withUnsafeBytes { _ = producer.produce(0, partition: 0, key: key, value: $0, tag: 0) }
+            }
+        }
+        try producer.flush(timeoutMillis: 20_000)
+        #expect(deliveries.acknowledged == values.count)
+    }
+
+    /// Leaves a transaction open that has committed an offset of the group.
+    func holdOffsets() throws -> OpenProducer {
+        let producer = try Producer(
+            kafka, name: "holder", topics: [],
+            transactional: Producer.Transactional(id: "\(name)-holder", timeoutMillis: 120_000),
+            deliveries: Deliveries(name: "holder", log: .silent))
+        let consumer = try Consumer(kafka, name: "holder", events: ClientEvents(name: "holder", log: .silent)) {
+            (settings) throws(StreamFault) in
+            try settings.set("group.id", name)
+        }
+        try producer.initTransactions(timeoutMillis: 30_000)
+        try producer.begin()
+        let offsets = TopicPartitionList()
+        offsets.add(input, 0, offset: 1)
+        try producer.sendOffsets(offsets, of: consumer, timeoutMillis: 30_000)
+        return OpenProducer(producer)
+    }
+
     struct Record: Hashable {
         var partition: Int32
         var key: String
@@ -120,6 +179,23 @@ struct KafkaRig: Sendable {
                 partition: record.partition, key: String(decoding: record.key ?? [], as: UTF8.self),
                 value: record.value ?? [])
         }
+    }
+
+    /// How many records of the input the group has committed; nil where the brokers cannot say just now.
+    func committed() throws -> Int? {
+        let consumer = try Consumer(kafka, name: "test", events: ClientEvents(name: "test", log: .silent)) {
+            (settings) throws(StreamFault) in
+            try settings.set("group.id", name)
+        }
+        let offsets = TopicPartitionList()
+        for partition in 0..<partitions { offsets.add(input, partition) }
+        do throws(StreamFault) {
+            try consumer.committed(offsets, timeoutMillis: 5000)
+        } catch {
+            guard case .retriable = error else { throw error }
+            return nil
+        }
+        return (0..<offsets.count).reduce(0) { $0 + Int(max(0, offsets[$1].offset)) }
     }
 
     /// The counts in the changelog: the newest value of each key.

@@ -111,55 +111,5 @@ extension OnKafka {
             #expect(slot.join() == .task(TaskFailure("offset 0 of partition 0 has no key")))
             #expect(slot.status.transactions == 0)
         }
-
-        @Test(
-            "a broker that goes and comes back loses and repeats nothing",
-            .disabled(
-                """
-                a lone Kafka 4.4.0 that is killed was seen to end an open transaction without its markers, and then \
-                1,046 of 1,000 records came; scripts/kill-pipeline --nodes 3 kills brokers that have replicas
-                """
-            ))
-        func brokerRestart() throws {
-            // A broker of its own, for other suites use the common one meanwhile.
-            let broker = FileManager.default.temporaryDirectory.appending(path: "hush-broker-\(getpid())").path
-            let port = Int.random(in: 15_000..<19_000) * 2
-            KafkaRig.control("start", broker, "--port", "\(port)", "--heap", "256m")
-            defer {
-                KafkaRig.control("stop", broker)
-                try? FileManager.default.removeItem(atPath: broker)
-            }
-            let rig = try KafkaRig("restart", bootstrap: "127.0.0.1:\(port)")
-            defer { rig.remove() }
-            try rig.produce(0..<1000)
-            func makeSlot() throws -> StreamSlot<CopyApplication> {
-                try rig.slot(
-                    beforeRecord: { _ in usleep(1000) },
-                    change: {
-                        $0.transactionTimeout = .seconds(2)
-                        // A broker that starts slowly must not end the test's process by the watchdog.
-                        $0.callLimit = .seconds(55)
-                    })
-            }
-            var slot = try makeSlot()
-            try slot.start()
-            #expect(rig.wait { slot.status.recordsIn > 0 })
-            KafkaRig.control("kill", broker)
-            KafkaRig.control("restart", broker)
-            // What is open for too long ends a slot, and its owner starts another: as often as it takes.
-            let isDone = try rig.wait(atMost: .seconds(100)) {
-                if slot.status.phase == .stopped {
-                    let fault = try #require(slot.join())
-                    try #require(fault.isMendedByRestart, "\(fault)")
-                    slot = try makeSlot()
-                    try slot.start()
-                }
-                return slot.status.lag == 0 && slot.status.phase == .running && slot.status.transactions > 0
-            }
-            #expect(isDone)
-            slot.stop()
-            #expect(slot.join() == nil)
-            try rig.expectCopied(1000)
-        }
     }
 }

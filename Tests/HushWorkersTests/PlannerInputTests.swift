@@ -93,6 +93,35 @@ import Testing
         #expect(size < TopicPlan.deadBytesMax && size <= rig.driver.context.recordBytesMax)
     }
 
+    @Test("what is too large even for a dead letter leaves its size and digest there, and a plan line")
+    func beyondDeadLetter() throws {
+        let rig = try PlannerTaskRig()
+        let value = Array(repeating: UInt8(ascii: "v"), count: rig.driver.context.recordBytesMax + 1)
+        try rig.feed(.intents, value, key: Array("ada".utf8))
+        let sent = try rig.commit()
+        let dead = try #require(sent.first { $0.output == Output.dead.rawValue })
+        #expect(dead.key == Array("ada".utf8))
+        #expect(dead.value == nil)
+        func header(_ name: String) -> String? {
+            dead.headers.first { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
+        }
+        #expect(header("hush.error.value.bytes") == "\(value.count)")
+        #expect(header("hush.error.value.sha256") == String(decoding: Hex.encode(SHA256.digest(value)), as: UTF8.self))
+        #expect(sent.contains { $0.output == Output.ledger.rawValue })
+    }
+
+    @Test("an intent whose effects Kafka refuses is a dead letter as it came, with a plan line")
+    func unwritable() throws {
+        let rig = try PlannerTaskRig()
+        let intent = #"{"id":"order-42","recipient":"ada","title":"t"}"#
+        try rig.feed(.intents, Array(intent.utf8), refusedFor: "too large for hush.pushes")
+        let sent = try rig.commit()
+        let dead = try #require(sent.first { $0.output == Output.dead.rawValue })
+        #expect(dead.headers.contains(RecordHeader(name: DeadLetter.codeHeader, value: Array("unwritable".utf8))))
+        let line = try #require(sent.first { $0.output == Output.ledger.rawValue }?.value)
+        #expect(String(decoding: line, as: UTF8.self).contains(#""decision":"dead","id":"order-42""#))
+    }
+
     @Test("ids that differ by Unicode form are two, 42 and \"42\" are one")
     func identity() throws {
         let rig = try PlannerTaskRig()

@@ -23,14 +23,16 @@ final class PlannerTaskRig {
     }
 
     func feed(
-        _ topic: InputTopic, _ value: [UInt8]?, key: [UInt8]? = Array("ada".utf8), headers: [RecordHeader] = []
+        _ topic: InputTopic, _ value: [UInt8]?, key: [UInt8]? = Array("ada".utf8), headers: [RecordHeader] = [],
+        refusedFor reason: String? = nil
     ) throws {
         millis += 1000
         let offset = offsets[topic, default: 0]
         offsets[topic] = offset + 1
         let input = try #require(InputTopic.allCases.firstIndex(of: topic))
         try driver.process(
-            task, input: input, offset: offset, appendMillis: millis, key: key, value: value, headers: headers)
+            task, input: input, offset: offset, appendMillis: millis, key: key, value: value, headers: headers,
+            refusedFor: reason)
     }
 
     func feed(_ topic: InputTopic, _ value: String, key: String? = "ada") throws {

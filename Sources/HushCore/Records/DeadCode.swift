@@ -12,6 +12,7 @@ public enum DeadCode: String, Hashable, Sendable, CaseIterable {
     case audienceUnsupported = "audience_unsupported"
     case misrouted = "misrouted"
     case undeliverable = "undeliverable"
+    case unwritable = "unwritable"
 
     /// What the code says, as one sentence.
     public var meaning: String {
@@ -28,6 +29,7 @@ public enum DeadCode: String, Hashable, Sendable, CaseIterable {
         case .audienceUnsupported: "The intent is for an audience, which this version does not plan."
         case .misrouted: "The record was moved to its recipient's partition once, and is in a wrong one again."
         case .undeliverable: "The notification cannot be sent to the device in the form that it has."
+        case .unwritable: "Kafka refuses what the record leads to, each time; the message says why."
         }
     }
 }

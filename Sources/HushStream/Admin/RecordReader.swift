@@ -57,7 +57,7 @@ public final class RecordReader {
         let counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: millis)
         let list = TopicPartitionList()
         for topic in topics {
-            guard let count = counts[topic] else { throw .refused("topic \(topic) does not exist") }
+            guard let count = counts[topic] else { throw .refused(TopicShapes.missing(topic)) }
             for partition in 0..<count {
                 switch start {
                 case .first:

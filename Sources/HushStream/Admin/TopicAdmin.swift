@@ -105,7 +105,7 @@ public final class TopicAdmin {
     /// The first offset and the end of each partition of a topic.
     public func offsets(of topic: String) throws(StreamFault) -> [(first: Int64, end: Int64)] {
         let counts = try partitionCounts(of: [topic])
-        guard let count = counts[topic] else { throw .refused("topic \(topic) does not exist") }
+        guard let count = counts[topic] else { throw .refused(TopicShapes.missing(topic)) }
         var offsets: [(first: Int64, end: Int64)] = []
         for partition in 0..<count {
             var (low, high): (Int64, Int64) = (0, 0)

@@ -67,6 +67,11 @@ package final class CopyTask: PartitionTask {
         context.send(CopyApplication.output, partition: record.partition, key: key, value: record.value)
     }
 
+    /// A record that the output does not take goes on as its key alone.
+    package func setAside(_ record: InputRecord, _ reason: String, _ context: TaskContext) {
+        context.send(CopyApplication.output, partition: record.partition, key: record.key, value: nil)
+    }
+
     package func prepareCommit(_ context: TaskContext) { beforeCommit() }
 
     package func committed(_ context: TaskContext) {}

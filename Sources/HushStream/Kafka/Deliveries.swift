@@ -21,6 +21,9 @@ final class Deliveries: ClientEvents {
         lastOffsets.deallocate()
     }
 
+    private static let causesOfDelay =
+        "its leader is away, or fewer replicas are in sync than the topic's min.insync.replicas asks for"
+
     override func install(on configuration: OpaquePointer) {
         super.install(on: configuration)
         rd_kafka_conf_set_dr_msg_cb(configuration) { _, message, opaque in
@@ -42,7 +45,10 @@ final class Deliveries: ClientEvents {
         }
         failed += 1
         let topic = message.pointee.rkt.map { String(cString: rd_kafka_topic_name($0)) } ?? "?"
-        let fault = StreamFault("record for \(topic)-\(message.pointee.partition)", message.pointee.err)
+        // Why the brokers did not take it librdkafka only tells its own debug log.
+        let isLate = message.pointee.err == RD_KAFKA_RESP_ERR__MSG_TIMED_OUT
+        let words = isLate ? "not taken within the transaction's timeout: \(Self.causesOfDelay)" : nil
+        let fault = StreamFault("record for \(topic)-\(message.pointee.partition)", message.pointee.err, words)
         if firstFault == nil { firstFault = fault }
         report?(tag, message.pointee.partition, offset, fault)
     }

@@ -25,7 +25,7 @@ public enum GroupOffsets {
         }
         let known = TopicPartitionList()
         for topic in topics {
-            guard let count = counts[topic] else { throw .refused("topic \(topic) does not exist") }
+            guard let count = counts[topic] else { throw .refused(TopicShapes.missing(topic)) }
             for partition in 0..<count { known.add(topic, partition) }
         }
         try retrying(for: timeout) { () throws(StreamFault) in

@@ -2,6 +2,11 @@ import CRdKafka
 
 /// What the cluster says of topics.
 enum TopicShapes {
+    /// Brokers leave out what a client may not describe: to it the topic looks like one that does not exist.
+    static func missing(_ topic: String) -> String {
+        "topic \(topic) does not exist, or this process may not describe it"
+    }
+
     /// The partition counts of topics; a topic that does not exist is left out.
     static func partitionCounts(
         of topics: [String], client: OpaquePointer, timeoutMillis: Int32

@@ -14,6 +14,8 @@ final class Restorer {
         let store: StateStore
         var checkpoint: Checkpoint
         var isComplete: [Bool]
+        /// Since when a table's changelog is read up to an open transaction; nil where none is in the way.
+        var blockedSince: [MonotonicTime?]
         var batch: StateStore.Batch
 
         init(_ partition: Int32, _ store: StateStore, _ checkpoint: Checkpoint) {
@@ -21,6 +23,7 @@ final class Restorer {
             self.store = store
             self.checkpoint = checkpoint
             isComplete = checkpoint.changelogOffsets.map { _ in false }
+            blockedSince = checkpoint.changelogOffsets.map { _ in nil }
             batch = store.makeBatch()
         }
     }
@@ -70,6 +73,7 @@ final class Restorer {
             isBusy = true
             try take(UnsafePointer(message), open)
         }
+        for job in jobs.values { warnOfBlocks(job) }
         var done: [(Int32, [Int64])] = []
         for job in jobs.values where job.isComplete.allSatisfy({ $0 }) {
             try job.store.apply(&job.batch, checkpoint: job.checkpoint)
@@ -129,6 +133,7 @@ final class Restorer {
             job.checkpoint.changelogOffsets[table] = max(job.checkpoint.changelogOffsets[table], offset)
             let end = open.consumer.cachedHighWatermark(topic, partition) ?? offset
             if offset >= end { job.isComplete[table] = true }
+            job.blockedSince[table] = offset >= end ? nil : MonotonicTime.now()
         case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
             try beyondRange(job, table, topic, open)
         default:
@@ -141,6 +146,23 @@ final class Restorer {
             log.warning("slot \(configuration.slotName), restoring \(topic)-\(partition): \(words)")
         }
     }
+
+    /// A transaction ends within its timeout and the broker's sweep: one that does not is told, again and again.
+    private func warnOfBlocks(_ job: Job) {
+        let now = MonotonicTime.now()
+        for (table, since) in job.blockedSince.enumerated() {
+            guard let since, now - since > configuration.transactionTimeout + Self.sweepMax else { continue }
+            job.blockedSince[table] = now
+            let topic = configuration.tables[table].changelog
+            log.warning(
+                "slot \(configuration.slotName): the state of partition \(job.partition) is not complete: a transaction in "
+                    + "\(topic)-\(job.partition), open at offset \(job.checkpoint.changelogOffsets[table]), does not end. "
+                    + HangingTransaction.remedy(topic: topic, partition: job.partition))
+        }
+    }
+
+    /// The brokers' default of `transaction.abort.timed.out.transaction.cleanup.interval.ms`.
+    private static let sweepMax = Duration.seconds(10)
 
     /// The checkpoint's offset is not in the changelog: below it the topic was trimmed, above it it is another topic.
     private func beyondRange(_ job: Job, _ table: Int, _ topic: String, _ open: OpenConsumer) throws(StreamFault) {

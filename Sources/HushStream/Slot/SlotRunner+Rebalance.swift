@@ -72,7 +72,8 @@ extension SlotRunner {
                 try consumer.committed(offsets, timeoutMillis: 5000)
                 break
             } catch {
-                guard case .retriable = error, MonotonicTime.now() < deadline else { throw error }
+                guard case .retriable(let cause) = error else { throw error }
+                guard MonotonicTime.now() < deadline else { throw try heldOffsets(cause) }
                 rest(.milliseconds(50))
             }
         }
@@ -81,6 +82,19 @@ extension SlotRunner {
                 "group \(configuration.groupID) has no offset for \(offsets[index].topic)-\(offsets[index].partition): a "
                     + "new group gets its first offsets from hush topics create; one that had offsets has lost them")
         }
+    }
+
+    /// Why the group does not tell its offsets: where the brokers answer else, a transaction holds them.
+    private func heldOffsets(_ cause: KafkaCause) throws(StreamFault) -> StreamFault {
+        _ = try TopicShapes.partitionCounts(of: configuration.inputs, client: consumer.raw, timeoutMillis: 5000)
+        let inputs = configuration.inputs.joined(separator: ", ")
+        return .fatal(
+            KafkaCause(
+                operation: cause.operation, code: cause.code, name: cause.name,
+                message:
+                    "group \(configuration.groupID) does not tell its offsets of \(inputs), and the brokers are there: "
+                    + "most likely a transaction that never ended holds them. "
+                    + HangingTransaction.remedy(topic: "__consumer_offsets")))
     }
 
     func storeName(_ partition: Int32) -> String { "\(configuration.application)/\(partition)" }

@@ -22,7 +22,8 @@ extension SlotRunner {
         var problems: [String] = []
         for (topic, count) in wanted {
             guard let found = counts[topic] else {
-                problems.append("topic \(topic) does not exist (hush topics create makes it)")
+                problems.append(
+                    "topic \(topic) does not exist (hush topics create makes it), or this process may not describe it")
                 continue
             }
             if found != count {

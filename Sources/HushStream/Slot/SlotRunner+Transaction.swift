@@ -3,7 +3,7 @@ import HushBase
 
 extension SlotRunner {
     var isTransactionFull: Bool {
-        recordsRead >= configuration.transactionRecordsMax
+        recordsRead >= min(configuration.transactionRecordsMax, hunt.recordsMax)
             || bytesRead + outlet.bytes >= configuration.transactionBytesMax
     }
 
@@ -183,6 +183,7 @@ extension SlotRunner {
             member.context.state.settle()
             if member.store.unflushedBytes > home.writeBytesPerStore { try member.store.flush(waits: false) }
         }
+        hunt.committed()
         let (read, written) = (recordsRead, outlet.records)
         let duration = MonotonicTime.now() - started
         update { status in
@@ -212,6 +213,7 @@ extension SlotRunner {
     func abort(because cause: KafkaCause) throws(StreamFault) {
         log.warning("slot \(configuration.slotName): transaction aborted: \(cause)")
         update { $0.aborts += 1 }
+        try huntDown(cause)
         try endByAbort()
         rollBack()
         let list = TopicPartitionList()
@@ -228,6 +230,22 @@ extension SlotRunner {
             // Partitions that are gone cannot be sought; the next poll tells that they are. Where they are not, a slot
             // that read on from here would skip records, so it begins anew.
             guard consumer.isAssignmentLost else { throw .fatal(error.kafkaCause) }
+        }
+    }
+
+    /// Sees to it that writes that Kafka will never take do not abort every transaction there is.
+    private func huntDown(_ cause: KafkaCause) throws(StreamFault) {
+        guard RecordHunt.codes.contains(cause.code) else { return }
+        switch hunt.refused(records: recordsRead, last: lastTaken, reason: "\(cause)") {
+        case .halved:
+            log.warning("slot \(configuration.slotName): the next transaction takes \(hunt.recordsMax) records at most")
+        case .found:
+            guard let place = hunt.found?.place else { return }
+            log.error(
+                "slot \(configuration.slotName): what comes of \(configuration.inputs[place.input])-\(place.partition) "
+                    + "offset \(place.offset) cannot be written, the record is kept aside: \(cause)")
+        case .hopeless:
+            throw .refused("\(cause): the same would be written again; mend the topic that does not take it")
         }
     }
 

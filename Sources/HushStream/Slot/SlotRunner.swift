@@ -42,6 +42,8 @@ final class SlotRunner<Application: StreamApplication> {
     /// When the first thing of this transaction was done; nil where there is nothing to commit.
     var dirtySince: MonotonicTime?
     var recordsRead = 0
+    var hunt = RecordHunt()
+    var lastTaken: RecordHunt.Place?
     var bytesRead = 0
     /// An EndTxn was slow or repeated: it may still arrive and would end the next transaction (librdkafka #5423).
     var isProducerDoubtful = false
@@ -209,7 +211,13 @@ final class SlotRunner<Application: StreamApplication> {
             key: message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) },
             value: message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) },
             headers: InputHeaders(message))
-        try guarded { () throws(TaskFailure) in try member.task.process(record, context) }
+        let place = RecordHunt.Place(input: input, partition: partition, offset: record.offset)
+        lastTaken = place
+        if let found = hunt.found, found.place == place {
+            try guarded { () throws(TaskFailure) in try member.task.setAside(record, found.reason, context) }
+        } else {
+            try guarded { () throws(TaskFailure) in try member.task.process(record, context) }
+        }
     }
 
     func guarded(_ body: () throws(TaskFailure) -> Void) throws(StreamFault) {

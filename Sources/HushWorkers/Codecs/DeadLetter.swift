@@ -31,6 +31,43 @@ public enum DeadLetter {
         ]
     }
 
+    static let bytesHeader = "hush.error.value.bytes"
+    static let digestHeader = "hush.error.value.sha256"
+
+    /// Sends an unusable record to `output` as it is; of a value that no record there can hold go size and digest.
+    ///
+    /// `keyless` is the partition where there is no key to choose one.
+    static func send(
+        _ record: InputRecord, of topic: String, stage: Stage, reason: DeadReason, to output: Int, keyless: Int32,
+        _ context: TaskContext
+    ) {
+        func made(_ original: [RecordHeader]) -> [RecordHeader] {
+            headers(
+                of: original, topic: topic, partition: record.partition, offset: record.offset, stage: stage,
+                reason: reason)
+        }
+        func size(_ headers: [RecordHeader]) -> Int {
+            headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count }
+        }
+        let room = context.recordBytesMax
+        let whole = made(record.headers.copied())
+        let keyBytes = record.key?.count ?? 0
+        if size(whole) + keyBytes + (record.value?.count ?? 0) <= room {
+            context.send(
+                output, partition: record.key == nil ? keyless : nil, key: record.key, value: record.value,
+                headers: whole)
+            return
+        }
+        let value = record.value.map { [UInt8]($0) } ?? []
+        let digest = [
+            RecordHeader(name: bytesHeader, value: Array("\(value.count)".utf8)),
+            RecordHeader(name: digestHeader, value: Hex.encode(SHA256.digest(value))),
+        ]
+        let short = size(whole) + size(digest) + keyBytes <= room ? whole : made([])
+        let key = size(short) + size(digest) + keyBytes <= room ? record.key : nil
+        context.send(output, partition: key == nil ? keyless : nil, key: key, value: nil, headers: short + digest)
+    }
+
     /// The bytes that these headers may add to a record, with room to spare.
     public static let bytesMax = 64 << 10
     private static let messageCharactersMax = 1000

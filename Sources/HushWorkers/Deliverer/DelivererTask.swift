@@ -77,14 +77,14 @@ public final class DelivererTask: PartitionTask {
         tick()
         book.took(.pushes, offset: record.offset)
         guard let key = record.key, AddressRows.isAddress(key) else {
-            return try bury(record, DeadReason(.badField, "the key is no address: 32 lower-case hex digits"), context)
+            return bury(record, DeadReason(.badField, "the key is no address: 32 lower-case hex digits"), context)
         }
         let value: PushRecord
         do throws(PushRecordFault) {
             value = try application.reader.read(record.value)
         } catch {
             switch error {
-            case .malformed(let reason): return try bury(record, reason, context)
+            case .malformed(let reason): return bury(record, reason, context)
             case .unknownVersion:
                 throw TaskFailure("\(Topic.pushes.name)-\(partition) offset \(record.offset): \(error)")
             }
@@ -95,6 +95,12 @@ public final class DelivererTask: PartitionTask {
                 value, partition: partition, offset: record.offset, at: Timestamp(millis: record.appendTimeMillis)),
             entry, context)
         if book.isOrderDue { writeOrder(context) }
+    }
+
+    public func setAside(_ record: InputRecord, _ reason: String, _ context: TaskContext) {
+        tick()
+        book.took(.pushes, offset: record.offset)
+        bury(record, DeadReason(.unwritable, reason), context)
     }
 
     /// Decides what leaves, then writes rows, the order line and the task's own row.
@@ -356,20 +362,9 @@ public final class DelivererTask: PartitionTask {
     }
 
     /// Keeps an unusable record as it is, with the reason, and goes on.
-    private func bury(_ record: InputRecord, _ reason: DeadReason, _ context: TaskContext) throws(TaskFailure) {
-        let headers = DeadLetter.headers(
-            of: record.headers.copied(), topic: Topic.pushes.name, partition: record.partition,
-            offset: record.offset, stage: .deliver, reason: reason)
-        let size = headers.reduce((record.key?.count ?? 0) + (record.value?.count ?? 0)) {
-            $0 + $1.name.utf8.count + $1.value.count
-        }
-        guard size <= context.recordBytesMax else {
-            throw TaskFailure(
-                "\(Topic.pushes.name)-\(partition) offset \(record.offset) is unusable (\(reason)), and with \(size) "
-                    + "bytes too large for a dead letter: lower the topic's max.message.bytes")
-        }
-        context.send(
-            Output.dead.rawValue, partition: record.key == nil ? 0 : nil, key: record.key, value: record.value,
-            headers: headers)
+    private func bury(_ record: InputRecord, _ reason: DeadReason, _ context: TaskContext) {
+        DeadLetter.send(
+            record, of: Topic.pushes.name, stage: .deliver, reason: reason, to: Output.dead.rawValue, keyless: 0,
+            context)
     }
 }

@@ -50,9 +50,18 @@ public final class PlannerTask: PartitionTask {
         let input = Self.inputs[record.input]
         switch decode(record, input) {
         case .success(let decoded): try take(decoded.event, record, input, context)
-        case .failure(let reason): try bury(record, input, reason, ids: [nil], context)
+        case .failure(let reason): bury(record, input, reason, ids: [nil], context)
         }
         if book.isOrderDue { writeOrder(context) }
+    }
+
+    public func setAside(_ record: InputRecord, _ reason: String, _ context: TaskContext) {
+        now = max(now, Timestamp(millis: record.appendTimeMillis))
+        book.took(Topic.plannerInputs[record.input], offset: record.offset)
+        let input = Self.inputs[record.input]
+        var ids: [Bytes?] = [nil]
+        if case .success(let decoded) = decode(record, input) { ids = decoded.event.ids }
+        bury(record, input, DeadReason(.unwritable, reason), ids: ids, context)
     }
 
     public func prepareCommit(_ context: TaskContext) throws(TaskFailure) {
@@ -107,10 +116,10 @@ public final class PlannerTask: PartitionTask {
         let origin = RecordOrigin.read(record)
         let home = Murmur2.partition(of: event.recipient.raw, count: context.partitionCount(Output.ledger.rawValue))
         guard home == partition else {
-            if origin == nil { return try move(event, record, position, to: home, context) }
+            if origin == nil { return move(event, record, position, to: home, context) }
             let reason = DeadReason(
                 .misrouted, "the record was moved once, and its recipient's partition is \(home), not \(partition)")
-            return try bury(record, input, reason, ids: event.ids, context)
+            return bury(record, input, reason, ids: event.ids, context)
         }
         var arrival = Arrival(position: position, appended: Timestamp(millis: record.appendTimeMillis), now: now)
         if let origin { arrival.origin = origin }
@@ -144,7 +153,7 @@ public final class PlannerTask: PartitionTask {
     /// Sends a record on to its recipient's partition, with the place it came from; once.
     private func move(
         _ event: PlannerEvent, _ record: InputRecord, _ position: Position, to home: Int32, _ context: TaskContext
-    ) throws(TaskFailure) {
+    ) {
         let headers = RecordOrigin.headers(of: record)
         let size = headers.reduce(event.recipient.count + (record.value?.count ?? 0)) {
             $0 + $1.name.utf8.count + $1.value.count
@@ -152,7 +161,7 @@ public final class PlannerTask: PartitionTask {
         guard size <= Self.movedBytesMax else {
             let reason = DeadReason(
                 .tooLarge, "the record stands in partition \(partition), and is too large to be moved to \(home)")
-            return try bury(record, position.topic, reason, ids: event.ids, context)
+            return bury(record, position.topic, reason, ids: event.ids, context)
         }
         event.recipient.raw.withUnsafeBytes { key in
             context.send(
@@ -166,21 +175,10 @@ public final class PlannerTask: PartitionTask {
     /// Keeps an unusable record as it is, with the reason, and goes on.
     private func bury(
         _ record: InputRecord, _ input: InputTopic, _ reason: DeadReason, ids: [Bytes?], _ context: TaskContext
-    ) throws(TaskFailure) {
-        let headers = DeadLetter.headers(
-            of: record.headers.copied(), topic: input.topic.name, partition: record.partition, offset: record.offset,
-            stage: .plan, reason: reason)
-        let size = headers.reduce((record.key?.count ?? 0) + (record.value?.count ?? 0)) {
-            $0 + $1.name.utf8.count + $1.value.count
-        }
-        guard size <= context.recordBytesMax else {
-            throw TaskFailure(
-                "\(input.topic.name)-\(record.partition) offset \(record.offset) is unusable (\(reason)), and with "
-                    + "\(size) bytes too large for a dead letter: lower the topic's max.message.bytes")
-        }
-        context.send(
-            Output.dead.rawValue, partition: record.key == nil ? partition : nil, key: record.key, value: record.value,
-            headers: headers)
+    ) {
+        DeadLetter.send(
+            record, of: input.topic.name, stage: .plan, reason: reason, to: Output.dead.rawValue, keyless: partition,
+            context)
         let key = record.key.map { Bytes(copying: $0) } ?? Bytes([])
         let recipient = UTF8Check.isValid(key) ? key : Bytes([])
         let position = Position(topic: input, partition: record.partition, offset: record.offset)
