@@ -32,6 +32,13 @@
             centre.removeDeliveredNotifications(withIdentifiers: names)
         }
 
+        /// Gives the identifiers of what the centre holds, for `HushCompletion`; on a thread of the system's.
+        public func held(_ answer: @escaping @Sendable ([Bytes]) -> Void) {
+            centre.getDeliveredNotifications { delivered in
+                answer(delivered.map { Bytes($0.request.identifier) })
+            }
+        }
+
         public func setBadge(_ count: Int64) {
             let number = Int(clamping: count)
             if #available(iOS 16, macOS 13, *) { centre.setBadgeCount(number) { _ in } }

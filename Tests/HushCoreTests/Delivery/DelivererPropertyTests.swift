@@ -116,7 +116,10 @@ private struct World {
             let isFirst = standing == Standing()
             standing.create(max(standing.created, standing.deleted) + 1)
             live[id] = standing.created
-            op = bench.create(id, standing.created, first: isFirst, urgent: Bool.random(using: &random))
+            let modes: [Mode] = [.silent, .silent, .silent, .visible, .auto]
+            op = bench.create(
+                id, standing.created, first: isFirst, urgent: Bool.random(using: &random),
+                mode: modes[Int.random(in: 0..<modes.count, using: &random)])
         }
         planned[id] = standing
         taken.insert("\(op)")
