@@ -30,6 +30,9 @@ public struct Policy: Hashable, Sendable {
     public var quietMax: Duration = .seconds(6 * 3600)
     /// When an op that was accepted but not acknowledged goes again alone.
     public var repeatIntervals: [Duration] = [.seconds(30 * 60), .seconds(2 * 3600), .seconds(8 * 3600)]
+    /// What was parked is asked for by a question for a hello, alone, so far apart and so often at most.
+    public var helloInterval: Duration = .seconds(86_400)
+    public var helloAsksMax = 6
     /// The backoff of retries: full jitter below `base · 2^n`, at most `max`.
     public var retryBase: Duration = .seconds(1)
     public var retryMax: Duration = .seconds(15 * 60)

@@ -86,6 +86,8 @@ extension Deliverer {
         var order: [(rank: Int, index: Int)] = []
         for (index, op) in row.ops.enumerated() where index != leader {
             if let notBefore = op.notBefore, notBefore > now { continue }
+            // Every push asks for the hello anyway.
+            if op.asksForHello { continue }
             // What went silently before may ride until it is time for its alert.
             if isAlert(op, binding, row), op.acceptedAt == nil || dueAt(op) <= now { continue }
             order.append((rank(op, now), index))

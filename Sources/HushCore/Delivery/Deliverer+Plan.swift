@@ -27,8 +27,15 @@ extension Deliverer {
     private func isBehind(_ now: Timestamp, _ ops: [PendingOp]) -> Bool {
         ops.contains { op in
             (op.kind == .create && op.expires.map { $0 <= now } ?? false)
-                || (op.acceptedAt != nil && op.repeats >= policy.repeatIntervals.count && dueAt(op) <= now)
+                || isSpent(op, now)
         }
+    }
+
+    /// Whether an op was repeated as often as it may be, and its time for an answer is over.
+    private func isSpent(_ op: PendingOp, _ now: Timestamp) -> Bool {
+        guard op.acceptedAt != nil, !op.isLeaving else { return false }
+        let repeatsMax = policy.repeatIntervals.count + (op.asksForHello ? policy.helloAsksMax : 0)
+        return op.repeats >= repeatsMax && dueAt(op) <= now
     }
 
     /// Turns expired creates into deletes, and gives up what was never acknowledged.
@@ -43,20 +50,33 @@ extension Deliverer {
             row.ops[index].expire()
             row.ops[index].queuedAt = now
         }
+        var last: PendingOp?
         row.ops.removeAll { op in
-            guard op.acceptedAt != nil, op.repeats >= policy.repeatIntervals.count, dueAt(op) <= now, !op.isLeaving
-            else { return false }
+            guard isSpent(op, now) else { return false }
             if !op.isClosed { parked.append(op.part) }
+            if !op.asksForHello { last = op }
             return true
         }
+        if let last { ask(inPlaceOf: last, now, binding, &row) }
         effects.final(.expired, expired, binding)
         effects.final(.parked, parked, binding)
         effects.isRowChanged = true
     }
 
+    /// What was parked is gone from here; until a hello tells what the phone lacks, a bind under a parked op's name goes
+    /// alone now and then, for what asked for one before may have been replaced where APNs stores it, or its answer lost.
+    func ask(inPlaceOf op: PendingOp, _ now: Timestamp, _ binding: Binding, _ row: inout AddressRow) {
+        guard binding.acknowledges else { return }
+        row.wantsHello = true
+        if !row.ops.contains(where: { $0.kind == .bind }) {
+            row.ops.append(PendingOp(askingAs: op, repeats: policy.repeatIntervals.count, at: now))
+        }
+    }
+
     /// When an op wants to go for its own sake. After the last repeat: when it is given up.
     func dueAt(_ op: PendingOp) -> Timestamp {
         guard let acceptedAt = op.acceptedAt else { return op.quiet ? op.queuedAt + policy.quietMax : .distantPast }
+        if op.asksForHello { return acceptedAt + policy.helloInterval }
         let intervals = policy.repeatIntervals
         let interval = Int(op.repeats) < intervals.count ? intervals[Int(op.repeats)] : intervals.first ?? .zero
         return acceptedAt + (op.quiet ? max(interval, policy.quietMax) : interval)

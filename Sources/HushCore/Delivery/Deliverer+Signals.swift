@@ -8,6 +8,7 @@ extension Deliverer {
         if !acks.isEmpty { acknowledge(acks, binding, now, &state, &effects) }
         if hello, state.row.wantsHello {
             state.row.wantsHello = false
+            state.row.ops.removeAll(where: \.asksForHello)
             effects.isRowChanged = true
         }
         if let refresh = reading.backgroundRefresh, refresh == state.row.isRefreshOff {
@@ -24,7 +25,7 @@ extension Deliverer {
         var confirmed: [DeliveryLine.Part] = []
         var isPrompt = false
         state.row.ops.removeAll { op in
-            guard op.attempts > 0, acks.contains(op.op) else { return false }
+            guard op.attempts > 0, !op.asksForHello, acks.contains(op.op) else { return false }
             if let acceptedAt = op.acceptedAt { isPrompt = isPrompt || now - acceptedAt <= policy.promptAck }
             if !op.isClosed { confirmed.append(op.part) }
             effects.isRowChanged = true

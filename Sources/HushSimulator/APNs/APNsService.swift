@@ -57,6 +57,11 @@ public struct APNsService: Sendable {
         random = SplitMix64(seed: seed)
     }
 
+    /// What it draws next depends on this alone.
+    mutating func reseed(_ seed: UInt64) {
+        random = SplitMix64(seed: seed)
+    }
+
     /// From now on pushes to this token are answered 410 with this time.
     public mutating func bury(_ token: Bytes, at: Timestamp) {
         dead[token] = at

@@ -69,6 +69,11 @@ public final class Screen: NotificationCentre {
         shown.values.map { HushDelivered(identifier: $0.identifier) }
     }
 
+    /// Another person hears from now on.
+    func forgetRings() {
+        rings.removeAll()
+    }
+
     /// A new install of the app: iOS clears the screen.
     public func reset() {
         shown.removeAll()

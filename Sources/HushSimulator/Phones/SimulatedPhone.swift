@@ -22,8 +22,8 @@ public struct DeliveredPush: Sendable {
 ///
 /// Of one thread at a time. What the app sends comes out of each call.
 public final class SimulatedPhone {
-    /// How the app treats the ops of a push; `standard` is HushKit's rule, another one is for tests that want it wrong.
-    package typealias Filter = @Sendable (PayloadValue) -> PayloadValue
+    /// What the app makes of a push that this phone got, for tests that want a rule of HushKit wrong.
+    package typealias Filter = @Sendable (PayloadValue, SimulatedPhone) -> PayloadValue
 
     public let device: Bytes
     public let dialect: Dialect
@@ -59,7 +59,7 @@ public final class SimulatedPhone {
     public func receive(_ push: DeliveredPush, now: Timestamp) -> [PhoneMessage] {
         guard push.token == token else { return [] }
         if dialect != .hush { return receiveForeign(push, now: now) }
-        let payload = filter?(push.payload) ?? push.payload
+        let payload = filter?(push.payload, self) ?? push.payload
         let presented = push.isAlert ? push.collapseID : nil
         if let presented { screen.present(payload, identifier: presented) }
         return perform(inbox.receive(payload, presented: presented, now: now), now: now)
@@ -82,7 +82,7 @@ public final class SimulatedPhone {
     /// The app tells the state of its battery, and perhaps since when it wants background pushes again.
     public func report(level: Double, charging: Bool, hint: Duration?, now: Timestamp) -> [PhoneMessage] {
         let reading = DeviceReading(battery: level, charging: charging, notBefore: hint.map { now + $0 })
-        return [.signal(recipient: owner, device: device, at: now, reading: reading)]
+        return [PhoneMessage(body: .signal(PhoneSignal(recipient: owner, device: device, at: now, reading: reading)))]
     }
 
     /// The app comes to the foreground: it says hello.
@@ -121,7 +121,8 @@ public final class SimulatedPhone {
     public func move(to owner: Bytes, install: Bytes, now: Timestamp) -> [PhoneMessage] {
         let actions = inbox.loggedIn(owner, newInstall: install)
         self.owner = owner
-        return perform(actions, now: now)
+        let messages = perform(actions, now: now)
+        return dialect == .hush ? messages : messages + [registerSeed()]
     }
 
     /// Removes what has expired.
@@ -147,9 +148,10 @@ public final class SimulatedPhone {
     }
 
     private func registerSeed() -> PhoneMessage {
-        .register(
-            HushRegistration(recipient: owner, device: device, install: "", token: token, fresh: false), app: app,
-            dialect: dialect)
+        PhoneMessage(
+            body: .register(
+                HushRegistration(recipient: owner, device: device, install: "", token: token, fresh: false), app: app,
+                dialect: dialect))
     }
 
     /// Acknowledgements and a hello of one push travel in one signal.
@@ -161,16 +163,18 @@ public final class SimulatedPhone {
             switch action {
             case .acknowledge(let names): acks += names
             case .hello(let said): hello = said
-            case .report(let report): messages.append(.report(report, recipient: owner))
+            case .report(let report): messages.append(PhoneMessage(body: .report(report, recipient: owner)))
             case .register(let registration):
-                messages.append(.register(registration, app: app, dialect: dialect))
-            case .unregister(let unregistration): messages.append(.unregister(unregistration))
+                messages.append(PhoneMessage(body: .register(registration, app: app, dialect: dialect)))
+            case .unregister(let unregistration): messages.append(PhoneMessage(body: .unregister(unregistration)))
             case .dropped(let reason): drops[reason, default: 0] += 1
             case .show, .remove, .removeAll, .badge: break
             }
         }
         if !acks.isEmpty || hello != nil {
-            messages.append(.signal(recipient: owner, device: device, at: now, acks: acks, hello: hello))
+            messages.append(
+                PhoneMessage(
+                    body: .signal(PhoneSignal(recipient: owner, device: device, at: now, acks: acks, hello: hello))))
         }
         return messages
     }

@@ -1,17 +1,21 @@
 import HushCore
 
 extension Workload.Event {
-    /// The record of a sender's event as its topic takes it; nil for what a phone does.
+    /// What a sender publishes; nil for what a phone does.
     func message() -> PhoneMessage? {
         switch self {
-        case .show(let show): Self.message(show)
-        case .retract(let recipient, let id, let revision): Self.retract(recipient, id, revision)
-        case .read(let recipient, let id, let revision, nil): Self.read(recipient, id, revision)
+        case .show(let show): PhoneMessage(body: .show(show))
+        case .retract(let recipient, let id, let revision):
+            PhoneMessage(body: .retract(recipient: recipient, id: id, revision: revision))
+        case .read(let recipient, let id, let revision, nil):
+            PhoneMessage(body: .read(recipient: recipient, id: id, revision: revision))
         default: nil
         }
     }
+}
 
-    private static func message(_ show: Workload.Show) -> PhoneMessage {
+extension PhoneMessage {
+    static func json(_ show: Workload.Show) -> Bytes {
         var json = begin(show.recipient, show.id)
         json.raw(",\"revision\":")
         json.integer(show.revision)
@@ -28,24 +32,24 @@ extension Workload.Event {
             json.string(show.mode.name)
         }
         if show.urgent { json.raw(",\"urgent\":true") }
-        return end(json, .intents, show.recipient)
+        return end(json)
     }
 
-    private static func retract(_ recipient: Bytes, _ id: Bytes, _ revision: Int64?) -> PhoneMessage {
+    static func json(retracting id: Bytes, _ recipient: Bytes, _ revision: Int64?) -> Bytes {
         var json = begin(recipient, id)
         json.raw(",\"retract\":true")
         if let revision {
             json.raw(",\"revision\":")
             json.integer(revision)
         }
-        return end(json, .intents, recipient)
+        return end(json)
     }
 
-    private static func read(_ recipient: Bytes, _ id: Bytes, _ revision: Int64) -> PhoneMessage {
+    static func json(reading id: Bytes, _ recipient: Bytes, _ revision: Int64) -> Bytes {
         var json = begin(recipient, id)
         json.raw(",\"revision\":")
         json.integer(revision)
-        return end(json, .reads, recipient)
+        return end(json)
     }
 
     /// Ids that are numbers leave as numbers, as many senders write them.
@@ -58,9 +62,9 @@ extension Workload.Event {
         return json
     }
 
-    private static func end(_ json: consuming JSONWriter, _ topic: InputTopic, _ recipient: Bytes) -> PhoneMessage {
+    private static func end(_ json: consuming JSONWriter) -> Bytes {
         var json = json
         json.byte(UInt8(ascii: "}"))
-        return PhoneMessage(topic: topic, key: recipient, value: Bytes(json.bytes))
+        return Bytes(json.bytes)
     }
 }

@@ -1,0 +1,67 @@
+public import HushBase
+import HushCore
+
+/// What was counted in a fleet, or in some of its households; counts of many add up.
+public struct FleetCounts: Sendable {
+    public var phones = 0
+    public var intents = 0
+    public var reads = 0
+    public var screensRight = 0
+    /// Pushes that APNs took, background pushes and alerts.
+    public var pushes = 0
+    public var alerts = 0
+    /// How often iOS woke an app for a background push.
+    public var wakeUps = 0
+    /// Of what must stand on a screen at the end, what does not.
+    public var createsLost = 0
+    public var due = 0
+    /// Time in which phones could be reached, and of it: the sum over what was missing; screens that were not right.
+    public var reachableMillis: Int64 = 0
+    public var missingMillis: Int64 = 0
+    public var wrongMillis: Int64 = 0
+    public var createDelays = LatencyHistogram()
+    public var deleteDelays = LatencyHistogram()
+    /// How often each thing went wrong, by name.
+    public var faults: [String: Int] = [:]
+
+    init() {}
+
+    mutating func happened(_ name: String) { faults[name, default: 0] += 1 }
+
+    mutating func add(_ other: FleetCounts) {
+        phones += other.phones
+        intents += other.intents
+        reads += other.reads
+        screensRight += other.screensRight
+        pushes += other.pushes
+        alerts += other.alerts
+        wakeUps += other.wakeUps
+        createsLost += other.createsLost
+        due += other.due
+        reachableMillis += other.reachableMillis
+        missingMillis += other.missingMillis
+        wrongMillis += other.wrongMillis
+        createDelays.merge(other.createDelays)
+        deleteDelays.merge(other.deleteDelays)
+        for (name, count) in other.faults { faults[name, default: 0] += count }
+    }
+}
+
+/// Something that must not happen, and did.
+public struct FleetViolation: Hashable, Sendable {
+    public enum Kind: String, Hashable, Sendable {
+        case screenWrong = "a screen is wrong at the end"
+        case wrongOwner = "a notification on another person's screen"
+        case rangTwice = "a notification rang twice"
+        case budget = "more pushes than the wake-up budget allows"
+        case stuck = "something is stuck"
+        case rejected = "a push was rejected"
+    }
+
+    public var kind: Kind
+    public var seed: UInt64
+    public var household: Int
+    /// The phone's number in its household; nil where it is none's.
+    public var phone: Int?
+    public var detail: String
+}
