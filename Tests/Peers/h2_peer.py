@@ -142,9 +142,9 @@ class Peer:
             self.answer(stream)
             Peer.draining.may_answer = True
         elif self.scenario == "hold":
-            # Answers once ten are open, the oldest first: slow answers, of which more are asked for than are allowed.
+            # Answers once ten are waiting, the oldest first: slow answers, of which more are asked for than are allowed.
             self.waiting.append(stream)
-            if self.seen == 1 or len(self.open) >= 10:
+            if self.seen == 1 or len(self.waiting) >= 10:
                 for held in self.waiting:
                     self.answer(held)
                 self.waiting = []

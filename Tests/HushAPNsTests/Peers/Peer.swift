@@ -34,7 +34,23 @@ final class Peer {
         end()
     }
 
-    func stop() { kill(process.processIdentifier, SIGSTOP) }
+    /// Stops it, and waits until it stands still: a thread of it may answer until then.
+    func stop() {
+        kill(process.processIdentifier, SIGSTOP)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !standsStill, ContinuousClock.now < deadline { usleep(1_000) }
+    }
+
+    /// Whether each of its threads is stopped, by proc(5).
+    private var standsStill: Bool {
+        let tasks = "/proc/\(process.processIdentifier)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []
+        return threads.allSatisfy { thread in
+            let stat = (try? String(contentsOfFile: "\(tasks)/\(thread)/stat", encoding: .utf8)) ?? ""
+            return stat.split(separator: ")").last?.hasPrefix(" T") ?? true
+        }
+    }
+
     func resume() { kill(process.processIdentifier, SIGCONT) }
 
     /// Ends the peer and returns what it printed.
