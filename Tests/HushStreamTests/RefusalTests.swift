@@ -28,7 +28,7 @@ extension OnKafka {
             #expect(slot.status.aborts > 0)
             let records = try rig.read(rig.output)
             #expect(records.map(\.number) == Array(0..<40) + [-1] + Array(40..<100))
-            #expect(records[40].value.isEmpty)
+            #expect(records.first { $0.number == -1 }?.value.isEmpty == true)
             #expect(rig.logged.contain("\(rig.input)-0 offset 40 cannot be written"))
         }
 

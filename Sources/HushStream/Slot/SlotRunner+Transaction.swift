@@ -225,11 +225,22 @@ extension SlotRunner {
         guard list.count > 0, !isRevoking else { return }
         watchdog.begin("seeking", atMost: configuration.callLimit)
         do throws(StreamFault) {
-            try consumer.seek(list, timeoutMillis: 5000)
+            try seek(list)
         } catch {
             // Partitions that are gone cannot be sought; the next poll tells that they are. Where they are not, a slot
             // that read on from here would skip records, so it begins anew.
             guard consumer.isAssignmentLost else { throw .fatal(error.kafkaCause) }
+        }
+    }
+
+    /// Seeks, twice where the first time was not enough: a busy fetcher takes its time, and the same seek again is harmless.
+    private func seek(_ list: borrowing TopicPartitionList) throws(StreamFault) {
+        do throws(StreamFault) {
+            try consumer.seek(list, timeoutMillis: 5000)
+        } catch {
+            guard error.kafkaCause.code == RD_KAFKA_RESP_ERR__TIMED_OUT.rawValue else { throw error }
+            log.warning("slot \(configuration.slotName): \(error.kafkaCause); seeking again")
+            try consumer.seek(list, timeoutMillis: 5000)
         }
     }
 
