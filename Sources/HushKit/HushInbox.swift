@@ -80,7 +80,9 @@ public struct HushInbox: Hashable, Sendable {
             let push = try HushPayload(payload)
             if let drop = admit(push) {
                 let spoiled = presented.map { takeBack($0) } ?? false
-                return dropExpired(now: now) + (presented.map { [.remove([$0])] } ?? []) + [.dropped(drop)]
+                return dropExpired(now: now) + (presented.map { [.remove([$0])] } ?? []) + settleBadge() + [
+                    .dropped(drop)
+                ]
                     + (spoiled ? [.hello(hello)] : [])
             }
             actions += takeVersion(push)

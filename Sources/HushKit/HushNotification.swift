@@ -6,8 +6,6 @@ public struct HushContent: Hashable, Sendable {
     public var body: Bytes?
     /// The number on the app's icon; nil leaves it as it is.
     public var badge: Int64?
-    /// Whether the number is to be that of the notifications on the screen.
-    public var isBadgeAutomatic = false
     /// The sound's file name, or `default`; nil shows it without one.
     public var sound: Bytes?
     public var category: Bytes?
@@ -42,7 +40,6 @@ public struct HushContent: Hashable, Sendable {
         title = value["title"]?.string
         body = value["body"]?.string
         badge = value["badge"]?.integer
-        isBadgeAutomatic = value["badge"] == "auto"
         sound = value["sound"]?.string
         category = value["category"]?.string
         thread = value["thread"]?.string

@@ -10,15 +10,15 @@ extension Verb {
         help: """
             Runs the rules of planner, deliverer and app against phones that are offline, locked, force-quit, low on power,
             reinstalled or handed on, and an APNs that stores one push, loses, doubles, delays and refuses some. No Kafka, no
-            sockets: a day of 200 phones takes seconds, and a seed repeats it. The exit code is 0 only where every screen is
-            right at the end and nothing happened that must not; else the shortest story of the first violation is told.
+            sockets: a day of 200 phones takes seconds, and a seed repeats it. The exit code is 0 only where every screen of
+            the way hush is right at the end and nothing happened that must not; else the shortest story of the first violation is told.
             """,
         options: [
             Option(name: "seed", value: "N", doc: "which fleet (default 1)"),
             Option(name: "seeds", value: "A..B", doc: "many fleets, on all cores"),
             Option(name: "phones", value: "N", doc: "phones in a fleet (default 200)"),
             Option(name: "hours", value: "N", doc: "how long intents come (default 24)"),
-            Option(name: "intents-per-day", value: "N", doc: "intents for each phone and day (default 20; chat 80)"),
+            Option(name: "intents-per-day", value: "N", doc: "intents for each person and day (default 20; chat 80)"),
             Option(name: "reads", value: "SHARE", doc: "share of notifications that are read (default 0.3)"),
             Option(name: "fleet", value: "KIND", doc: "calm (default) or chat: bursts of 40 in an hour"),
             Option(

@@ -244,17 +244,17 @@ struct PythonPeerTests {
         #expect(sender.client.counts.connects == 2)
     }
 
-    @Test("of six endpoints that lose their connections four are connected to at a time")
+    @Test("of six endpoints that want a connection four are connected to at a time")
     func noStorm() throws {
         let peer = try PythonPeer("mute", directory)
         let sender = try sender(peer) {
             $0.routes = Array(repeating: $0.routes[0], count: 6)
-            $0.requestDeadline = .seconds(2)
+            $0.requestDeadline = .seconds(5)
         }
         #expect(sender.client.submit((0..<6).map { Pushes.request(UInt64($0), route: $0) }) == 6)
         sender.collect(6)
         #expect(sender.count(of: .notSent) == 6)
         let accepted = try peer.finish().count { $0.event == "accepted" }
-        #expect((1...4).contains(accepted))
+        #expect(accepted == 4)
     }
 }

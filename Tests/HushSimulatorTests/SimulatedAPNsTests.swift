@@ -220,7 +220,7 @@ struct SimulatedAPNsTests {
         try FileManager.default.copyItem(atPath: rig.apns.tokenKeyFile, toPath: live + ".new")
         #expect(rename(live + ".new", live) == 0)
         let deadline = ContinuousClock.now + .seconds(30)
-        while client.counts.tokens < 2 && ContinuousClock.now < deadline {
+        while client.counts.tokens < 2 || client.credentialVersion(route: 0) < 1, ContinuousClock.now < deadline {
             _ = client.wakeUp.wait(atMost: .milliseconds(20))
         }
         #expect(client.credentialVersion(route: 0) == 1)

@@ -107,7 +107,9 @@ import Testing
         }
         #expect(header("hush.error.value.bytes") == "\(value.count)")
         #expect(header("hush.error.value.sha256") == String(decoding: Hex.encode(SHA256.digest(value)), as: UTF8.self))
-        #expect(sent.contains { $0.output == Output.ledger.rawValue })
+        let lines = sent.filter { $0.output == Output.ledger.rawValue }
+            .map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(lines.count { $0.contains(#""decision":"dead""#) } == 1)
     }
 
     @Test("an intent whose effects Kafka refuses is a dead letter as it came, with a plan line")

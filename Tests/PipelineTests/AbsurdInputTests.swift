@@ -111,6 +111,8 @@ struct AbsurdInputTests {
             #"{"device":"d1","hello":{"shown":[["a",9223372036854775807],["b",9223372036854775807]],"#
                 + #""gone":[["c",9223372036854775807]]}}"#)
         try path.settle()
+        #expect(path.values(.dead).isEmpty)
+        #expect(path.lines().contains { $0["decision"] == "hello" })
         let count = path.left.count
         try path.pass(.seconds(24 * 3600))
         #expect(path.left.count == count)
@@ -130,6 +132,7 @@ struct AbsurdInputTests {
         path.publish(.intents, #"{"id":"a","title":"T",\#(times)}"#)
         try path.settle()
         try path.pass(.seconds(8 * 86_400))
+        #expect(path.values(.dead).isEmpty)
         #expect(phone.shown == [] && phone.screen.rings == [:])
         expectBalance(path)
     }

@@ -66,8 +66,11 @@ struct EmbeddedPathTests {
         }
 
         /// How many addresses the planner has told of.
-        func addresses() throws -> Int {
-            Set(try RecordReader(kafka, topics: [Topic.pushes.name]).readToEnd().map(\.key)).count
+        func addresses() throws -> Int { Set(try planned().map(\.key)).count }
+
+        /// What the planner has told deliverers so far.
+        func planned() throws -> [ReadRecord] {
+            try RecordReader(kafka, topics: [Topic.pushes.name]).readToEnd()
         }
 
         func wait(_ what: String, _ isMet: (Rig) throws -> Bool) throws {
@@ -109,6 +112,9 @@ struct EmbeddedPathTests {
         let hint = Timestamp(seconds: Timestamp(millis: WallClock.nowMillis()).seconds + 5)
         try rig.publish(
             .signals, #"{"device":"d","battery":0.05,"not_before":\#(hint.seconds)}"#, key: "ada")
+        try rig.wait("the signal") { rig in
+            try rig.planned().contains { String(decoding: $0.value ?? [], as: UTF8.self).contains(#""kind":"signal""#) }
+        }
         for recipient in ["ada", "bob"] {
             try rig.publish(.intents, #"{"id":2,"title":"T"}"#, key: recipient)
         }

@@ -54,7 +54,8 @@ public struct PendingOp: Hashable, Sendable {
     public var acceptedAt: Timestamp?
     /// How often it went again since.
     public var repeats: UInt8 = 0
-    /// Whether its outcome is told already: an expired create that goes on as a delete.
+    /// Whether its outcome is told already: an expired create that goes on as a delete, what waited when the device's id
+    /// changed, or a question for a hello.
     public var isClosed = false
     /// Dialects without updates: the older content is deleted, the new one comes next.
     public var isCleared = false

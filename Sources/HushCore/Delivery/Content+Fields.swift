@@ -14,16 +14,29 @@ extension Content {
     ///
     /// - Complexity: linear in title and body, for the badge stands right behind them.
     @usableFromInline
-    var hasCountedBadge: Bool {
+    var hasCountedBadge: Bool { countedBadge != .none }
+
+    /// Whether the badge is `"auto"`, so that taking the notification off changes it too.
+    ///
+    /// - Complexity: as of `hasCountedBadge`.
+    @usableFromInline
+    var hasAutomaticBadge: Bool { countedBadge == .automatic }
+
+    private enum CountedBadge {
+        case none, automatic, zero
+    }
+
+    private var countedBadge: CountedBadge {
         var scanner = ObjectScanner(json.raw)
         while let member = scanner.next() {
             let name = json.raw[member.name]
             if name.elementsEqual("title".utf8) || name.elementsEqual("body".utf8) { continue }
-            guard name.elementsEqual("badge".utf8) else { return false }
+            guard name.elementsEqual("badge".utf8) else { return .none }
             let badge = json.raw[member.value]
-            return badge.elementsEqual("\"auto\"".utf8) || badge.elementsEqual("0".utf8)
+            if badge.elementsEqual("\"auto\"".utf8) { return .automatic }
+            return badge.elementsEqual("0".utf8) ? .zero : .none
         }
-        return false
+        return .none
     }
 
     /// Whether the object has no members.

@@ -22,17 +22,22 @@ extension Deliverer {
     }
 
     /// Notes that APNs has, or may have, the alert of a push: a delete of what it shows must not overtake it.
-    func noteAlert(_ flight: InFlight, _ now: Timestamp, _ state: inout AddressState) {
+    func noteAlert(
+        _ flight: InFlight, _ now: Timestamp, _ state: inout AddressState, _ effects: inout DeliveryEffects
+    ) {
         guard let id = flight.alertID else { return }
-        noteAlert(id, now, &state)
+        noteAlert(id, now, &state, &effects)
     }
 
-    func noteAlert(_ id: Bytes, _ now: Timestamp, _ state: inout AddressState) {
+    func noteAlert(
+        _ id: Bytes, _ now: Timestamp, _ state: inout AddressState, _ effects: inout DeliveryEffects
+    ) {
         let until = now + policy.alertDeleteWait
         state.soft.alerts.removeAll { $0.until <= now || $0.id == id }
         state.soft.alerts.append(RecentAlert(id: id, until: until))
         for index in state.row.ops.indices where state.row.ops[index].kind == .delete && state.row.ops[index].id == id {
             state.row.ops[index].notBefore = until
+            effects.isRowChanged = true
         }
     }
 

@@ -9,7 +9,7 @@ extension Deliverer {
         state.soft.inFlight = nil
         switch result {
         case .unknown:
-            noteAlert(flight, now, &state)
+            noteAlert(flight, now, &state, &effects)
             comeBack(flight, hasLeft: true, &state.row, &effects)
             let until = backOff(now, atLeast: .zero, &random, &state.soft)
             tell(.unknown, flight, state.row, until: until, &effects)
@@ -24,7 +24,7 @@ extension Deliverer {
             if flight.tookToken, status != 200 { state.soft.budget.earn(now, policy) }
             switch APNsReason.classify(status: status, reason: reason.raw) {
             case .delivered:
-                noteAlert(flight, now, &state)
+                noteAlert(flight, now, &state, &effects)
                 accept(line, now, &state, &effects)
             case .rejectOps:
                 reject(line, &state.row, &effects)
@@ -53,7 +53,7 @@ extension Deliverer {
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: false, until: until, &state.row, &effects)
             case .retry:
-                noteAlert(flight, now, &state)
+                noteAlert(flight, now, &state, &effects)
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: true, until: until, &state.row, &effects)
             }
@@ -81,7 +81,7 @@ extension Deliverer {
             state.row.ops[index].isLeaving = false
             unknown.append(state.row.ops[index])
         }
-        for op in unknown where op.wasAlerted { noteAlert(op.id, now, &state) }
+        for op in unknown where op.wasAlerted { noteAlert(op.id, now, &state, &effects) }
         effects.isRowChanged = true
         let until = backOff(now, atLeast: .zero, &random, &state.soft)
         let parts = unknown.openParts

@@ -36,7 +36,6 @@ extension Deliverer {
         guard binding.dialect == .hush else {
             return effects.final(.suppressed, [part], binding, reason: "dialect_without_bind")
         }
-        if omitted == .bindOp { return }
         state.row.ops.insert(
             PendingOp(
                 op: op, kind: .bind, id: Bytes([]), revision: 0, quiet: fresh && isNew, urgent: isOwnerChanged,

@@ -4,7 +4,7 @@ extension Deliverer {
         isPaused: Bool, _ now: Timestamp, _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
         guard let binding = state.row.binding else { return }
-        if isBehind(now, state.row.ops) { settle(now, binding, &state.row, &effects) }
+        if isBehind(now, state.row.ops) { settle(now, binding, &state, &effects) }
         if isPaused || state.soft.inFlight != nil || state.row.ops.isEmpty { return }
         reopenGate(now, binding, &state.row, &effects)
         while true {
@@ -40,24 +40,25 @@ extension Deliverer {
 
     /// Turns expired creates into deletes, and gives up what was never acknowledged.
     private func settle(
-        _ now: Timestamp, _ binding: Binding, _ row: inout AddressRow, _ effects: inout DeliveryEffects
+        _ now: Timestamp, _ binding: Binding, _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
         var expired: [DeliveryLine.Part] = []
         var parked: [DeliveryLine.Part] = []
-        for index in row.ops.indices where row.ops[index].kind == .create {
-            guard let expires = row.ops[index].expires, expires <= now else { continue }
-            if !row.ops[index].isClosed { expired.append(row.ops[index].part) }
-            row.ops[index].expire()
-            row.ops[index].queuedAt = now
+        for index in state.row.ops.indices where state.row.ops[index].kind == .create {
+            guard let expires = state.row.ops[index].expires, expires <= now else { continue }
+            if !state.row.ops[index].isClosed { expired.append(state.row.ops[index].part) }
+            state.row.ops[index].expire()
+            state.row.ops[index].queuedAt = now
+            state.row.ops[index].notBefore = alertWait(state.row.ops[index].id, now, state.soft)
         }
         var last: PendingOp?
-        row.ops.removeAll { op in
+        state.row.ops.removeAll { op in
             guard isSpent(op, now) else { return false }
             if !op.isClosed { parked.append(op.part) }
             if !op.asksForHello { last = op }
             return true
         }
-        if let last { ask(inPlaceOf: last, now, binding, &row) }
+        if let last { ask(inPlaceOf: last, now, binding, &state.row) }
         effects.final(.expired, expired, binding)
         effects.final(.parked, parked, binding)
         effects.isRowChanged = true

@@ -11,11 +11,14 @@ extension Deliverer {
             state.row.ops.removeAll(where: \.asksForHello)
             effects.isRowChanged = true
         }
+        // A phone's clock may be ahead; a reading from the future is one of now.
+        let readAt = min(reading.at ?? at, now)
+        guard now - readAt <= policy.readingAgeMax else { return }
         if let refresh = reading.backgroundRefresh, refresh == state.row.isRefreshOff {
             state.row.isRefreshOff = !refresh
             effects.isRowChanged = true
         }
-        setGate(reading, at: at, now, &state.row, &effects)
+        setGate(reading, readAt: readAt, now, &state.row, &effects)
     }
 
     private func acknowledge(
@@ -35,17 +38,15 @@ extension Deliverer {
         effects.final(.confirmed, confirmed, binding)
     }
 
-    /// Closes, moves or lifts the battery gate. A reading that is too old, or older than the one behind the gate, or
-    /// that says nothing of power, changes nothing.
+    /// Closes, moves or lifts the battery gate. A reading that is older than the one behind the gate, or that says
+    /// nothing of power, changes nothing.
     private func setGate(
-        _ reading: DeviceReading, at arrived: Timestamp, _ now: Timestamp, _ row: inout AddressRow,
+        _ reading: DeviceReading, readAt at: Timestamp, _ now: Timestamp, _ row: inout AddressRow,
         _ effects: inout DeliveryEffects
     ) {
         guard reading.battery != nil || reading.lowPower != nil || reading.charging != nil || reading.notBefore != nil
         else { return }
-        // A phone's clock may be ahead; a reading from the future is one of now.
-        let at = min(reading.at ?? arrived, now)
-        guard now - at <= policy.readingAgeMax, row.gate.map({ $0.readingAt <= at }) ?? true else { return }
+        guard row.gate.map({ $0.readingAt <= at }) ?? true else { return }
         let old = row.gate
         if let hint = reading.notBefore {
             // A signal that came late, after its hint, finds the gate as it would be by now: open.

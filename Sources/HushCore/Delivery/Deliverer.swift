@@ -8,13 +8,6 @@
 /// abort restores the state from before and forgets the push.
 public struct Deliverer: Sendable {
     public var policy: Policy
-    /// A rule that is left out, for tests which show that a simulation notices.
-    package var omitted: Omission?
-
-    package enum Omission: Sendable {
-        case ownerCheck
-        case bindOp
-    }
 
     public init(policy: Policy) {
         self.policy = policy
@@ -55,14 +48,15 @@ public struct Deliverer: Sendable {
         _ ops: [Op], owner: Bytes, cause: Position, _ first: OpID, _ now: Timestamp, _ address: Address,
         _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
-        guard let binding = state.row.binding, binding.owner == owner || omitted == .ownerCheck else {
+        guard let binding = state.row.binding, binding.owner == owner else {
             return reassign(ops, owner: owner, cause: cause, first, address, state.row, &effects)
         }
         var coalesced: [DeliveryLine.Part] = []
         for (index, op) in ops.enumerated() {
             let name = OpID(partition: first.partition, offset: first.offset, index: Int32(index))
             var pending = PendingOp(name, op, cause: cause, queuedAt: now)
-            if let liveCount = op.liveCount { state.row.liveCount = liveCount }
+            // What an op does not tell is not known any more: an old number would clear or miscount the screen.
+            state.row.liveCount = op.liveCount
             if op.kind == .delete { pending.notBefore = alertWait(op.id, now, state.soft) }
             if let place = state.row.ops.firstIndex(where: { $0.kind != .bind && $0.id == op.id }) {
                 let dropped = state.row.ops[place].merge(pending)
@@ -132,7 +126,7 @@ extension PendingOp {
         wasAlerted = op.isTold
     }
 
-    /// The question for a hello that follows the parking of `op`; it counts on from that one's last repeat.
+    /// The question for a hello that follows the parking of `op`; `repeats` is where it begins to count.
     init(askingAs op: PendingOp, repeats: Int, at: Timestamp) {
         self.init(op: op.op, kind: .bind, id: Bytes([]), revision: 0, cause: op.cause, queuedAt: at)
         attempts = op.attempts

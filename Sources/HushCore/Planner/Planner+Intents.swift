@@ -107,7 +107,11 @@ extension Planner {
                 isReached = true
                 repeatsPrevious = true
             } else if let old = before.live, old.isMeant(for: recipient.devices[index].registration.app) {
-                let delete = [Op(kind: .delete, id: intent.id, revision: mark.standing.created)]
+                var delete = [Op(kind: .delete, id: intent.id, revision: mark.standing.created)]
+                if old.content.hasAutomaticBadge {
+                    let app = recipient.devices[index].registration.app
+                    delete[0].liveCount = try liveCount(of: intent.recipient, on: app, arrival, &state)
+                }
                 effects.push(delete, owner: intent.recipient, cause: arrival.position, to: address)
                 line.ops.append(PlanLine.PlannedOp(device: device, kind: .delete))
                 repeatsPrevious = false

@@ -5,7 +5,7 @@ extension Planner {
         _ op: Op, of live: LiveNotification, to recipient: Recipient, named name: Bytes, _ arrival: Arrival,
         _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) -> [PlanLine.PlannedOp] {
-        let isCounted = live.content.hasCountedBadge
+        let isCounted = op.kind == .create ? live.content.hasCountedBadge : live.content.hasAutomaticBadge
         let record = PushRecord.ops(owner: name, ops: [op], cause: arrival.position)
         var planned: [PlanLine.PlannedOp] = []
         for device in recipient.devices where live.isMeant(for: device.registration.app) {

@@ -27,7 +27,7 @@ extension Planner {
                 where live.isMeant(for: device.registration.app) {
                     let quiet = read.isKnown(to: device.registration)
                     var delete = Op(kind: .delete, id: id, revision: through, quiet: quiet)
-                    if live.content.hasCountedBadge {
+                    if live.content.hasAutomaticBadge {
                         let app = device.registration.app
                         delete.liveCount = try liveCount(of: read.recipient, on: app, arrival, &state)
                     }

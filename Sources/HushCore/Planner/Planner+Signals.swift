@@ -34,6 +34,8 @@ extension Planner {
         _ state: inout State
     ) throws(State.Failure) -> [Op] {
         var creates: [Op] = []
+        // One for all: an op without it would make the address forget it.
+        let count = try snapshotCount(registration, arrival, &state)
         for entry in try state.live(of: registration.recipient, at: arrival.now) {
             guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
                 live.isMeant(for: registration.app)
@@ -43,12 +45,25 @@ extension Planner {
             var create = Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst)
             create.mode = .silent
             create.isTold = live.mode != .silent
-            if live.content.hasCountedBadge {
-                create.liveCount = try liveCount(of: registration.recipient, on: registration.app, arrival, &state)
-            }
+            create.liveCount = count
             creates.append(create)
         }
         return creates
+    }
+
+    /// How many notifications a device should show, where one of them has a badge that depends on it.
+    private func snapshotCount<State: PlannerState>(
+        _ registration: Registration, _ arrival: Arrival, _ state: inout State
+    ) throws(State.Failure) -> Int64? {
+        var (count, isAsked) = (Int64(0), false)
+        for entry in try state.live(of: registration.recipient, at: arrival.now) {
+            guard let live = try state.mark(entry.id, of: registration.recipient)?.live,
+                live.isMeant(for: registration.app)
+            else { continue }
+            count += 1
+            isAsked = isAsked || live.content.hasCountedBadge
+        }
+        return isAsked ? count : nil
     }
 
     /// Deletes that answer one hello, so that its plan line fits a record; the next hello gets the rest.

@@ -73,9 +73,7 @@ final class FleetHousehold {
             policy.quietMax = .seconds(30 * 86_400)
         }
         if options.broken == .repeats { policy.repeatIntervals = [.seconds(400 * 86_400)] }
-        var deliverer = Deliverer(policy: policy)
-        if options.broken == .ownerCheck { deliverer.omitted = .ownerCheck }
-        if options.broken == .bindOp { deliverer.omitted = .bindOp }
+        let deliverer = Deliverer(policy: policy)
         self.deliverer = deliverer
         service = APNsService(
             rules: APNsRules(topics: [Self.app], provider: nil), faults: options.faults.apns, seed: script.seed)

@@ -70,10 +70,6 @@ public struct FleetOptions: Hashable, Sendable {
 package enum BrokenRule: String, Hashable, Sendable, CaseIterable {
     /// The phone does not look whose push it is.
     case ownerTag
-    /// The deliverer takes ops of whoever writes to an address.
-    case ownerCheck
-    /// A bind reaches no app.
-    case bindOp
     /// What was accepted is not sent again.
     case repeats
     /// The phone does not remember deletes of what it never showed.

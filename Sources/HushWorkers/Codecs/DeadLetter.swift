@@ -1,7 +1,8 @@
+import HushAPNs
 public import HushCore
 public import HushStream
 
-/// Makes the headers of a record of `hush.dead`; its key and value are the original's, byte for byte.
+/// Makes records of `hush.dead`: key and value are the original's, byte for byte, but where no record can hold them.
 public enum DeadLetter {
     /// Names of Kafka Streams' dead letters (KIP-1034).
     public static let topicHeader = "__streams.errors.topic"
@@ -58,10 +59,11 @@ public enum DeadLetter {
                 headers: whole)
             return
         }
-        let value = record.value.map { [UInt8]($0) } ?? []
+        let hash = SHA256Digest()
+        if let value = record.value { hash.update(value) }
         let digest = [
-            RecordHeader(name: bytesHeader, value: Array("\(value.count)".utf8)),
-            RecordHeader(name: digestHeader, value: Hex.encode(SHA256.digest(value))),
+            RecordHeader(name: bytesHeader, value: Array("\(record.value?.count ?? 0)".utf8)),
+            RecordHeader(name: digestHeader, value: Hex.encode(hash.finish())),
         ]
         let short = size(whole) + size(digest) + keyBytes <= room ? whole : made([])
         let key = size(short) + size(digest) + keyBytes <= room ? record.key : nil

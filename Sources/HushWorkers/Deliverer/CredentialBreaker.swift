@@ -55,9 +55,9 @@ struct CredentialBreaker {
         if !isClosed { state = .trying(since: now) }
     }
 
-    /// The credential has new files: the next push tries.
+    /// The credential has new files: the next push tries, and a failure of its pauses as the first one does.
     mutating func mended(_ now: Timestamp) {
-        if !isClosed { state = .open(until: now) }
+        if !isClosed { (state, pauses) = (.open(until: now), 0) }
     }
 
     /// What became of a push; true where this opened the breaker, or opened it again.
@@ -72,8 +72,9 @@ struct CredentialBreaker {
             return false
         }
         failures = 0
-        count(isMisfit: APNsReason.classify(status: status, reason: reason.raw) == .restAddress)
-        if misfits >= Self.misfitsMax && 2 * misfits > answers && status != 200 {
+        let isMisfit = APNsReason.classify(status: status, reason: reason.raw) == .restAddress
+        count(isMisfit: isMisfit)
+        if isMisfit && misfits >= Self.misfitsMax && 2 * misfits > answers {
             pausedByMisfits = true
             return open(Self.refusalPause, Self.refusalPauseMax, now)
         }

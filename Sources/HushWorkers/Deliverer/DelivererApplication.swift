@@ -87,15 +87,11 @@ public final class DelivererApplication: StreamApplication {
     }
 
     public func letGo() {
+        for request in outbox { free(place(request.tag)) }
         outbox.removeAll()
         // What the transport holds was taken from partitions that others may work on now.
         if flights.count > freeFlights.count { transport.dropConnections() }
-        // Their generations stay, so that a late answer finds no later push.
-        for place in flights.indices where flights[place].task != nil {
-            flights[place].task = nil
-            flights[place].entry = nil
-            freeFlights.append(place)
-        }
+        for place in flights.indices where flights[place].task != nil { free(place) }
     }
 
     /// A task's transaction is committed, and the slot holds nothing back.
@@ -195,10 +191,15 @@ public final class DelivererApplication: StreamApplication {
         guard flights.indices.contains(place), flights[place].generation == UInt32(tag >> 32),
             let task = flights[place].task, let entry = flights[place].entry
         else { return nil }
+        free(place)
+        return (task, entry, flights[place].route)
+    }
+
+    /// The generation stays, so that a late answer finds no later push.
+    private func free(_ place: Int) {
         flights[place].task = nil
         flights[place].entry = nil
         freeFlights.append(place)
-        return (task, entry, flights[place].route)
     }
 }
 

@@ -43,6 +43,8 @@ public final class DelivererTask: PartitionTask {
         var entry: AddressEntry
         var result: PushResult
         var route: Int
+        /// Whether the breaker was told of it.
+        var isCounted = false
     }
 
     /// Addresses whose time has come that one call takes; the rest follow in the next turn.
@@ -211,8 +213,11 @@ public final class DelivererTask: PartitionTask {
             try touch(answer.entry, context)
             let isDoubted = application.breakers[answer.route].doubtsMisfits
             let isRefused = step(.answer(answer.result, isDoubted: isDoubted), answer.entry, context)
+            // One that an abort brought back is told once.
+            if answer.isCounted { continue }
             application.took(answer.result, isRefused: isRefused, route: answer.route, now)
         }
+        for index in waitingAnswers.indices { waitingAnswers[index].isCounted = true }
         takenAnswers += waitingAnswers
         waitingAnswers.removeAll(keepingCapacity: true)
     }

@@ -3,7 +3,7 @@ import HushStream
 
 /// The planner's state in the store of its partition.
 ///
-/// A cache holds devices, live lists and ids of recipients that were active lately, so that an intent to one of them
+/// A cache holds devices, live lists and ids of recipients that were active lately, so that a new id to one of them
 /// costs one mark written, and neither a read nor a scan.
 final class PlannerStore: PlannerState {
     typealias Failure = TaskFailure

@@ -22,7 +22,7 @@ struct APNsRoutes {
     /// - Throws: `SettingsFault` naming the settings that are missing, malformed or contradict each other.
     init(_ settings: Settings) throws(SettingsFault) {
         let credentials = try Self.credentials(settings)
-        try Self.checkTopics(credentials, settings)
+        try Self.checkTopics(credentials)
         let trustFile = settings[HushSettings.apnsTrust]
         apns = APNsConfiguration(routes: [])
         for credential in credentials {
@@ -63,7 +63,13 @@ struct APNsRoutes {
             HushSettings.apnsCertificateKeyFile,
         ]
         if names.isEmpty || single.contains(where: { !settings[$0].isEmpty }) {
-            let texts = single.map { ($0.definition.key, settings[$0]) }
+            let texts = single.map { (key: $0.definition.key, value: settings[$0]) }
+            if names.contains(defaultName) {
+                throw SettingsFault([
+                    "\(texts[0].key) and \(settings.key(of: HushSettings.credentialKeyFile, defaultName)) are of one "
+                        + "credential: the one without a name is named \(defaultName)"
+                ])
+            }
             credentials.append(Credential(name: defaultName, credential: try credential(texts)))
         }
         for name in names {
@@ -110,7 +116,7 @@ struct APNsRoutes {
     }
 
     /// Each app has one credential in an environment, and the others have at most one.
-    private static func checkTopics(_ credentials: [Credential], _ settings: Settings) throws(SettingsFault) {
+    private static func checkTopics(_ credentials: [Credential]) throws(SettingsFault) {
         var problems: [String] = []
         for environment in PushEnvironment.allCases {
             var owners: [Bytes?: String] = [:]
