@@ -43,6 +43,16 @@ extension HushInbox {
         return registration
     }
 
+    /// The sender takes this token for another person's, although somebody is logged in here: registers again, once for
+    /// each of its bindings. One older than our own is a late push, and needs no answer.
+    mutating func claim(_ theirs: BindingVersion) -> [HushAction] {
+        if let version, theirs < version { return [] }
+        if let answered, theirs <= answered { return [] }
+        let claims = registration
+        if !claims.isEmpty { answered = theirs }
+        return claims
+    }
+
     /// Empty until there are both a person and a token.
     private var registration: [HushAction] {
         guard case .loggedIn(let recipient) = account, let token else { return [] }
@@ -56,7 +66,7 @@ extension HushInbox {
 
     private mutating func wipe(_ newInstall: Bytes) -> [HushAction] {
         records.removeAll()
-        (tag, version, complained) = (nil, nil, nil)
+        (tag, version, complained, answered) = (nil, nil, nil, nil)
         install = newInstall
         return [.removeAll] + settleBadge()
     }

@@ -22,6 +22,7 @@ extension HushInbox: Codable {
         var tag: String?
         var token: String?
         var complainedMillis: Int64?
+        var answered: [Int64]?
         var badge: Int64?
         /// The one that changed longest ago first.
         var entries: [Entry]
@@ -30,8 +31,9 @@ extension HushInbox: Codable {
     public func encode(to encoder: any Encoder) throws {
         var saved = Saved(
             device: device.text, install: install.text, loggedOut: account == .loggedOut,
-            version: version.map { [$0.at.millis, Int64($0.partition), $0.offset] }, tag: tag?.text,
-            token: token?.text, complainedMillis: complained?.millis, badge: badge, entries: [])
+            version: version.map(Self.parts), tag: tag?.text,
+            token: token?.text, complainedMillis: complained?.millis,
+            answered: answered.map(Self.parts), badge: badge, entries: [])
         if case .loggedIn(let recipient) = account { saved.recipient = recipient.text }
         saved.entries = records.sorted { $0.value.touched < $1.value.touched }.map { id, record in
             .init(
@@ -39,6 +41,10 @@ extension HushInbox: Codable {
                 expiresMillis: record.expires?.millis, countsBadge: record.countsBadge ? true : nil)
         }
         try saved.encode(to: encoder)
+    }
+
+    private static func parts(_ version: BindingVersion) -> [Int64] {
+        [version.at.millis, Int64(version.partition), version.offset]
     }
 
     /// - Throws: `DecodingError` where the state is of a later build or damaged; start a new install then.
@@ -54,12 +60,15 @@ extension HushInbox: Codable {
         } else if saved.loggedOut {
             account = .loggedOut
         }
-        if let parts = saved.version {
+        func binding(_ parts: [Int64]?) throws -> BindingVersion? {
+            guard let parts else { return nil }
             guard parts.count == 3, let partition = Int32(exactly: parts[1]) else {
                 throw corrupted("a binding version has three parts")
             }
-            version = BindingVersion(at: Timestamp(millis: parts[0]), partition: partition, offset: parts[2])
+            return BindingVersion(at: Timestamp(millis: parts[0]), partition: partition, offset: parts[2])
         }
+        version = try binding(saved.version)
+        answered = try binding(saved.answered)
         tag = saved.tag.map { Bytes($0) }
         token = saved.token.map { Bytes($0) }
         badge = saved.badge

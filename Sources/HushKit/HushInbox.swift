@@ -45,6 +45,8 @@ public struct HushInbox: Hashable, Sendable {
     var touches: Int64 = 0
     /// The number that was last put on the app's icon as a count; nil where nothing asks for one.
     var badge: Int64?
+    /// The highest binding of another owner that was answered by registering again.
+    var answered: BindingVersion?
     /// When a push that was not understood was last answered by a hello.
     var complained: Timestamp?
 
@@ -83,7 +85,7 @@ public struct HushInbox: Hashable, Sendable {
                 return dropExpired(now: now) + (presented.map { [.remove([$0])] } ?? []) + settleBadge() + [
                     .dropped(drop)
                 ]
-                    + (spoiled ? [.hello(hello)] : [])
+                    + (spoiled ? [.hello(hello)] : []) + (drop == .otherOwner ? claim(push.version) : [])
             }
             actions += takeVersion(push)
             let outcome = apply(push, presented: presented, now: now)

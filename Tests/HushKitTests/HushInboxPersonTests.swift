@@ -95,6 +95,29 @@ struct HushInboxOwnerTests {
         #expect(inbox.hello == HushHello(shown: [], gone: []))
     }
 
+    @Test("a token that the sender takes for another person's is registered again, once for each of its bindings")
+    func claimed() {
+        var inbox = inbox("bob")
+        let registered = inbox.registered(token: "ab01")
+        #expect(registered.count == 1)
+        #expect(
+            inbox.receive(push(to: "ada", version: 2000, [create("a")]), now: start)
+                == [.dropped(.otherOwner)] + registered)
+        #expect(inbox.receive(push(to: "ada", version: 2000, [create("a")]), now: start) == [.dropped(.otherOwner)])
+        #expect(inbox.receive(push(to: "ada", version: 1999, [create("b")]), now: start) == [.dropped(.otherOwner)])
+        #expect(
+            inbox.receive(push(to: "ada", version: 2001, [create("b")]), now: start)
+                == [.dropped(.otherOwner)] + registered)
+    }
+
+    @Test("a late push of the owner before, whose binding is older than the person's own, is answered by nothing")
+    func lateForAnother() {
+        var inbox = inbox("bob")
+        _ = inbox.registered(token: "ab01")
+        _ = inbox.receive(push(to: "bob", version: 2000, [["7:9:0", "b"]]), now: start)
+        #expect(inbox.receive(push(to: "ada", version: 1999, [create("a")]), now: start) == [.dropped(.otherOwner)])
+    }
+
     @Test("where the app never tells, the bind of the new owner clears the screen, and the old owner's pushes drop")
     func untold() {
         var inbox = inbox(nil)

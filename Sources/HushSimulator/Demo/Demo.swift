@@ -32,6 +32,9 @@ public struct DemoOptions: Sendable {
 
 /// A demo under way. Of one thread, beside those of its workers and its APNs.
 public final class Demo {
+    /// Of how many wrong screens the log says what is wrong.
+    private static let wrongToldMax = 10
+
     /// An APNs that is in some trouble all the time.
     public static let faults: APNsFaults = {
         var faults = APNsFaults()
@@ -88,6 +91,7 @@ public final class Demo {
     private var batch: [AcceptedPush] = []
     private var brokenBatch: [BrokenConnection] = []
     private var screensRight = 0
+    private var order = RegistrationOrder()
     private var changedAt = MonotonicTime.now()
 
     /// Makes the broker or reaches it, the topics, APNs, the workers and the world; nothing runs yet.
@@ -213,6 +217,7 @@ public final class Demo {
 
     private func publish(_ messages: [PhoneMessage]) throws(StreamFault) {
         for message in messages {
+            if let token = message.registeredToken, order.mustSettle(before: token) { try producer.settle() }
             try producer.send(message.topic.topic.name, key: message.key.raw, value: message.value.raw)
         }
     }
@@ -272,6 +277,14 @@ public final class Demo {
         report.violate("refused_by_apns", Self.refusals(counts))
         report.violate("deliveries_lost", lostDeliveries.count.load(ordering: .relaxed))
         report.violate("not_published", producer.failed)
+        for (phone, expected) in zip(world.phones, expected).lazy.filter({ !$0.shows($1) }).prefix(Self.wrongToldMax) {
+            log.error(
+                "a screen is wrong",
+                [
+                    "device": "\(phone.device)", "recipient": "\(phone.owner)", "dialect": "\(phone.dialect.name)",
+                    "wrong": "\(phone.difference(from: expected))",
+                ])
+        }
         if let fault = pipeline?.fault {
             log.error("a worker ended", ["fault": LogValue(fault)])
             report.violate("workers_ended", 1)

@@ -49,6 +49,11 @@ public struct PhoneMessage: Hashable, Sendable {
         }
     }
 
+    /// The token that a registration gives an owner.
+    public var registeredToken: Bytes? {
+        if case .register(let registration, _, _) = body { registration.token } else { nil }
+    }
+
     /// Whether it is a signal with a hello, which the planner answers by a line in the ledger.
     public var saysHello: Bool {
         if case .signal(let signal) = body { signal.hello != nil } else { false }

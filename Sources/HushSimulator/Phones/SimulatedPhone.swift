@@ -139,12 +139,24 @@ public final class SimulatedPhone {
 
     /// Whether the screen shows just that.
     public func shows(_ expected: [Bytes: ScreenEntry]) -> Bool {
-        guard screen.shown.count == expected.count else { return false }
-        return screen.shown.allSatisfy { id, shown in
-            guard let wanted = expected[id] else { return false }
-            return wanted.title == (shown.content.title ?? "")
-                && (dialect != .hush || wanted.revision == shown.revision)
+        screen.shown.count == expected.count
+            && screen.shown.allSatisfy { id, shown in expected[id].map { shows(shown, $0) } ?? false }
+    }
+
+    private func shows(_ shown: HushNotification, _ wanted: ScreenEntry) -> Bool {
+        wanted.title == (shown.content.title ?? "") && (dialect != .hush || wanted.revision == shown.revision)
+    }
+
+    /// What differs from what the screen must show, for a log; empty where nothing does.
+    public func difference(from expected: [Bytes: ScreenEntry]) -> String {
+        let ids = Set(expected.keys).union(screen.shown.keys).sorted { $0.raw.lexicographicallyPrecedes($1.raw) }
+        let lines = ids.compactMap { id -> String? in
+            let shown = screen.shown[id]
+            guard let wanted = expected[id] else { return "\(id) stands there and must not" }
+            guard let shown else { return "\(id) is missing" }
+            return shows(shown, wanted) ? nil : "\(id) shows \(shown.content.title ?? "no title"), not \(wanted.title)"
         }
+        return lines.joined(separator: "; ")
     }
 
     private func registerSeed() -> PhoneMessage {

@@ -96,6 +96,14 @@ public final class RecordProducer {
         try producer.flush(timeoutMillis: limit.wholeMilliseconds)
     }
 
+    /// Waits until every record has its report, and until what is sent next gets a later `LogAppendTime`, whose unit is
+    /// the millisecond.
+    /// - Throws: `StreamFault.retriable` where some have no report in time.
+    public func settle(within limit: Duration = .seconds(30)) throws(StreamFault) {
+        try flush(within: limit)
+        rest(.milliseconds(2))
+    }
+
     private static func withMemory<Answer>(
         _ bytes: [UInt8]?, _ body: (UnsafeRawBufferPointer?) -> Answer
     ) -> Answer {

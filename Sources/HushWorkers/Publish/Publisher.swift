@@ -38,6 +38,7 @@ public final class Publisher {
     private let newEventID: () -> String
     private let problem: Problem
     private var splitter = LineSplitter(bytesMax: TopicPlan.inputBytesMax)
+    private var order = RegistrationOrder()
     private var counts = PublishSummary()
     private var delivered = 0
 
@@ -131,6 +132,7 @@ public final class Publisher {
     private func send(_ record: PreparedRecord, _ number: Int) -> StreamFault? {
         guard let producer else { return nil }
         do throws(StreamFault) {
+            if let token = record.token, order.mustSettle(before: token) { try producer.settle() }
             try producer.send(
                 topic.name, key: record.key, value: record.value, headers: record.headers, tag: number)
             return nil

@@ -7,6 +7,8 @@ public struct PreparedRecord: Hashable, Sendable {
     public var key: [UInt8]
     public var value: [UInt8]
     public var headers: [RecordHeader]
+    /// What a registration registers; nil for all else.
+    public var token: Bytes?
 }
 
 /// Turns a line of JSON into a record: checked by the planner's own decoder, keyed by its recipient, and a CloudEvent in
@@ -42,7 +44,8 @@ public final class RecordPreparation {
         }
         write(root, now)
         return PreparedRecord(
-            key: event.recipient.raw, value: json.bytes, headers: headers(event, eventID: eventID, now: now))
+            key: event.recipient.raw, value: json.bytes, headers: headers(event, eventID: eventID, now: now),
+            token: event.token)
     }
 
     /// The line minified, with `created` for an intent that has none.
@@ -85,6 +88,11 @@ extension PlannerEvent {
         case .unregister: "hush.device.unregister"
         case .signal: "hush.signal"
         }
+    }
+
+    /// The token that the event gives an owner.
+    fileprivate var token: Bytes? {
+        if case .register(let registration) = self { registration.token } else { nil }
     }
 
     /// What the event is about, apart from its recipient; nil for a read of several ids.

@@ -27,6 +27,21 @@ struct PublisherTests {
             ])
     }
 
+    @Test("a registration waits until an earlier one of its token is settled, and for no other")
+    func registrationOrder() throws {
+        var order = RegistrationOrder()
+        let first = try prepare(.devices, #"{"recipient":"ada","device":"d","token":"AB","app":"a"}"#)
+        let second = try prepare(.devices, #"{"recipient":"bob","device":"d","token":"ab","app":"a"}"#)
+        let token = try #require(first.token)
+        #expect(second.token == token)
+        #expect(try prepare(.devices, #"{"recipient":"ada","device":"d","unregister":true}"#).token == nil)
+        #expect(!order.mustSettle(before: token))
+        #expect(!order.mustSettle(before: "cd"))
+        #expect(order.mustSettle(before: token))
+        #expect(!order.mustSettle(before: "cd"), "all was settled")
+        #expect(order.mustSettle(before: token))
+    }
+
     @Test("created stays as it is where it is given; null is not given")
     func keepsCreated() throws {
         func value(_ line: String) throws -> String {
