@@ -12,6 +12,12 @@ public struct Policy: Hashable, Sendable {
     public var livePerRecipientMax = 64
     /// Devices a recipient.
     public var devicesPerRecipientMax = 32
+    /// Devices that one slice of an audience tells; nothing plans more pushes at once.
+    public var sliceOpsMax = 250
+    /// Recipients that one slice of an audience looks at.
+    public var sliceRowsMax = 2000
+    /// Pushes a second that audiences plan, over all partitions of an installation.
+    public var sliceRate = 5000
 
     /// A battery at or below this, and not charging, is low.
     public var batteryLow: Double = 0.20

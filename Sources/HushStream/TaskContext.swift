@@ -68,6 +68,15 @@ public final class TaskContext {
         try state.scan(table, prefix: prefix, body)
     }
 
+    /// As `scan`, from the first key behind `after` on; for long walks in pieces, which keep nothing of what they read
+    /// in the block cache.
+    public func walk<Failure: Error>(
+        _ table: Int, prefix: UnsafeRawBufferPointer, after: UnsafeRawBufferPointer?,
+        _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(Failure) -> Bool
+    ) throws(Failure) {
+        try state.scan(table, prefix: prefix, after: after, isWalk: true, body)
+    }
+
     // MARK: output
 
     /// Sends a record within this transaction to `StreamConfiguration.outputs[output]`: to the partition given, where it
@@ -110,11 +119,10 @@ public final class TaskContext {
 
     /// Whether `woken` is due; what was asked for is then forgotten.
     func takeWake(nowMillis: Int64) -> Bool {
-        let isDue = isSignalled || (wakeAtMillis ?? .max) <= nowMillis
-        if isDue {
-            isSignalled = false
-            if (wakeAtMillis ?? .max) <= nowMillis { wakeAtMillis = nil }
-        }
-        return isDue
+        let isTime = wakeAtMillis.map { $0 <= nowMillis } ?? false
+        guard isTime || isSignalled else { return false }
+        isSignalled = false
+        if isTime { wakeAtMillis = nil }
+        return true
     }
 }

@@ -64,6 +64,49 @@ import Testing
         #expect(keys(driver.context, prefix: []) == [[4], [5, 0], [5, 1], [5, 2], [5, 5], [5, 9], [6]])
     }
 
+    @Test("nobody is woken who did not ask, whatever the time; who asked is woken once, at the earliest time asked for")
+    func wakes() throws {
+        let driver = make()
+        #expect(try !driver.wake(Nothing(), nowMillis: .max))
+        driver.context.wake(atMillis: 20)
+        driver.context.wake(atMillis: 10)
+        #expect(try !driver.wake(Nothing(), nowMillis: 9))
+        #expect(try driver.wake(Nothing(), nowMillis: 10))
+        #expect(try !driver.wake(Nothing(), nowMillis: .max))
+        driver.context.wake(atMillis: 20)
+        driver.context.signal()
+        #expect(try driver.wake(Nothing(), nowMillis: 0))
+        #expect(driver.wakeAtMillis == 20)
+    }
+
+    @Test("a walk goes on behind a key, in pieces, over committed writes and others")
+    func walk() throws {
+        let driver = make()
+        for key in [[5, 1], [5, 3], [5, 5], [6]] as [[UInt8]] { driver.context.put(0, key, [0]) }
+        _ = try driver.commit(Nothing())
+        driver.context.put(0, [5, 2], [1])
+        driver.context.put(0, [5, 2, 0], [1])
+        driver.context.delete(0, [5, 3])
+        func next(after: [UInt8]?) -> [UInt8]? {
+            var found: [UInt8]?
+            [UInt8]([5]).withUnsafeBytes { prefix in
+                (after ?? []).withUnsafeBytes { start in
+                    driver.context.walk(0, prefix: prefix, after: after == nil ? nil : start) { key, _ in
+                        found = Array(key)
+                        return false
+                    }
+                }
+            }
+            return found
+        }
+        #expect(next(after: nil) == [5, 1])
+        #expect(next(after: [5, 1]) == [5, 2])
+        #expect(next(after: [5, 2]) == [5, 2, 0])
+        #expect(next(after: [5, 2, 0]) == [5, 5])
+        #expect(next(after: [5, 4]) == [5, 5])
+        #expect(next(after: [5, 5]) == nil)
+    }
+
     @Test("a value of an expiring table is absent once append time has reached its drop time")
     func expiry() throws {
         let driver = make()

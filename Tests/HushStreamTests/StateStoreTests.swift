@@ -43,6 +43,33 @@ import Testing
         return rows
     }
 
+    @Test("a walk over what is stored goes on behind a key, and stays within its prefix")
+    func walks() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try StateHome(directory: directory)
+        let store = try home.acquire("copy/0", tables: tables)
+        let keys: [[UInt8]] = [[4], [5], [5, 0], [5, 1], [6]]
+        try write(store, keys.map { (0, $0, [9]) } + [(1, [5, 7], [9])], checkpoint([1, 1]))
+        func walk(after: [UInt8]?) -> [[UInt8]] {
+            let cursor = [UInt8]([5]).withUnsafeBytes { prefix in
+                (after ?? []).withUnsafeBytes { start in
+                    store.cursor(0, prefix: prefix, after: after == nil ? nil : start, isWalk: true)
+                }
+            }
+            defer { cursor.close() }
+            var found: [[UInt8]] = []
+            while let row = cursor.current {
+                found.append(Array(row.key))
+                cursor.advance()
+            }
+            return found
+        }
+        #expect(walk(after: nil) == [[5], [5, 0], [5, 1]])
+        #expect(walk(after: [5]) == [[5, 0], [5, 1]])
+        #expect(walk(after: [5, 0]) == [[5, 1]])
+        #expect(walk(after: [5, 1]) == [])
+    }
+
     @Test("data and checkpoint are there again after a clean close")
     func reopens() throws {
         defer { try? FileManager.default.removeItem(atPath: directory) }

@@ -24,7 +24,8 @@ import Testing
         let values = [
             "planner.life.default": "1d", "planner.life.max": "2d", "planner.dedupe.window": "5d",
             "planner.live.max": "3",
-            "planner.devices.max": "4", "deliver.battery.low": "0.5", "deliver.hold.probe": "1m",
+            "planner.devices.max": "4", "planner.slice.max": "12", "planner.slice.rate": "13",
+            "deliver.battery.low": "0.5", "deliver.hold.probe": "1m",
             "deliver.hold.max": "2m", "deliver.hint.max": "3m", "deliver.reading.max": "4m", "deliver.ops.max": "5",
             "deliver.quiet.max": "5m", "deliver.repeat.intervals": "1m,2m", "deliver.retry.base": "2s",
             "deliver.retry.max": "3s", "deliver.parked.max": "6", "deliver.wakeup.burst": "7",
@@ -44,6 +45,8 @@ import Testing
         expected.dedupeWindow = .seconds(5 * 86_400)
         expected.livePerRecipientMax = 3
         expected.devicesPerRecipientMax = 4
+        expected.sliceOpsMax = 12
+        expected.sliceRate = 13
         expected.batteryLow = 0.5
         expected.holdProbe = .seconds(60)
         expected.holdMax = .seconds(120)

@@ -33,12 +33,13 @@ import Testing
         (.intents, Array(#"{"id":"x","title":"t"}"#.utf8), [0xff], "not_utf8"),
         (
             .intents, Array(#"{"id":"x","audience":{"all":[]},"title":"t"}"#.utf8), Array("x".utf8),
-            "audience_unsupported"
+            "bad_field"
         ),
         (.reads, Array(#"{"ids":[]}"#.utf8), Array("ada".utf8), "missing_field"),
         (.devices, Array(#"{"device":"d","token":"xyz","app":"chat"}"#.utf8), Array("ada".utf8), "bad_field"),
         (.signals, Array(#"{"device":"d","battery":2}"#.utf8), Array("ada".utf8), "bad_field"),
-        (.fanout, Array("{}".utf8), Array("ada".utf8), "audience_unsupported"),
+        (.fanout, Array("{}".utf8), Array("ada".utf8), "missing_field"),
+        (.fanout, Array(#"{"id":"x","recipient":"ada","title":"t"}"#.utf8), Array("ada".utf8), "missing_field"),
     ]
 
     @Test("what cannot be read is kept byte for byte with a stable code, and has a line", arguments: unusable)

@@ -51,7 +51,9 @@ struct PlannerKafkaTests {
             stream.tables[index].changelog = "\(name)-\(stream.tables[index].changelog)"
         }
         let slot = try StreamSlot(stream, kafka: kafka, home: try StateHome(directory: directory), log: .silent) {
-            PlannerApplication(PlannerConfiguration(build: "test"))
+            var policy = Policy()
+            policy.sliceRate = 1000
+            return PlannerApplication(PlannerConfiguration(policy: policy, build: "test"))
         }
         try slot.start()
         return slot
@@ -119,6 +121,51 @@ struct PlannerKafkaTests {
         #expect(decisions["registered"] == recipients.count)
         #expect((decisions["planned"] ?? 0) + (decisions["waiting"] ?? 0) == intents.count)
         try checkPushes(intents.count)
+        try checkChains()
+    }
+
+    @Test("an audience of 3,000 devices gets one create each, over a stop in its midst and a start with lost state")
+    func audience() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let recipients = (0..<3000).map { "r\($0)" }
+        try produce(
+            .devices,
+            recipients.enumerated().map { number, name in
+                let tags = number % 3 == 0 ? #"["ios","muted"]"# : #"["ios"]"#
+                return (name, #"{"device":"phone","token":"\#(tokenHex(name))","app":"chat","tags":\#(tags)}"#)
+            })
+        let first = try slot()
+        let deadline = ContinuousClock.now + .seconds(120)
+        while try planLines().count < recipients.count, ContinuousClock.now < deadline { usleep(50_000) }
+        let intent = #"{"id":"promo","audience":{"all":["ios"],"none":["muted"]},"title":"t"}"#
+        try produce(.intents, [("promo", intent)])
+        func slices() throws -> [[String: Any]] { try planLines().filter { $0["decision"] as? String == "sliced" } }
+        while try slices().isEmpty, ContinuousClock.now < deadline { usleep(20_000) }
+        first.stop()
+        #expect(first.join() == nil)
+        try FileManager.default.removeItem(atPath: directory)
+        let second = try slot()
+        while try slices().count(where: { $0["last"] != nil }) < Int(partitions), ContinuousClock.now < deadline {
+            usleep(100_000)
+        }
+        second.stop()
+        #expect(second.join() == nil)
+
+        let taken = try slices()
+        #expect(taken.compactMap { $0["count"] as? Int }.reduce(0, +) == 2000)
+        #expect(taken.compactMap { $0["recipients"] as? Int }.reduce(0, +) == 2000)
+        // Each walk begins where the one before it ended, whichever worker took it.
+        for (_, lines) in Dictionary(grouping: taken, by: { $0["task"] as? String ?? "" }) {
+            #expect(
+                lines.compactMap { $0["after"] as? String } == lines.dropLast().compactMap { $0["through"] as? String })
+        }
+        var creates: [String: Int] = [:]
+        for record in try lines(of: .pushes) where record["kind"] as? String == "ops" {
+            creates[record["owner"] as? String ?? "", default: 0] += 1
+        }
+        #expect(creates.count == 2000)
+        #expect(creates.values.allSatisfy { $0 == 1 })
+        #expect(creates.keys.allSatisfy { (Int($0.dropFirst()) ?? 0) % 3 != 0 })
         try checkChains()
     }
 

@@ -30,6 +30,7 @@ import Testing
     static let marks: [Mark] = [
         mark,
         Mark(touched: .distantPast),
+        Mark(touched: Timestamp(millis: 1), excluded: ["ada-pad", "ada-tv"]),
         Mark(standing: Standing(created: .max, deleted: .max), digest: .max, touched: .distantFuture),
     ]
 
@@ -37,6 +38,53 @@ import Testing
     func readsMark(_ mark: Mark) throws {
         let read = try Self.bytes(mark).withUnsafeBytes { bytes in try PlannerRows.mark(bytes) }
         #expect(read == mark)
+    }
+
+    @Test("a mark is of format 1 where it excludes no device, and of 2 where it does")
+    func markFormats() {
+        #expect(Self.bytes(Self.mark)[8] == 1)
+        var mark = Self.mark
+        mark.excluded = ["pad"]
+        #expect(Self.bytes(mark)[8] == 2)
+        #expect(Self.bytes(mark).suffix(5) == [1, 3] + Array("pad".utf8))
+    }
+
+    static let jobs: [AudienceJob] = [
+        AudienceJob(turn: 1),
+        AudienceJob(
+            turn: .max,
+            evaluation: .init(cause: Position(topic: .fanout, partition: 3, offset: 88), after: "ada"),
+            audience: Audience(all: ["ios", "de"], any: ["a"], none: []), app: "chat"),
+        AudienceJob(turn: 7, telling: .init(cause: Position(topic: .fanout, partition: 0, offset: 0))),
+    ]
+
+    @Test("an audience's job reads back as it was written", arguments: jobs)
+    func readsJob(_ job: AudienceJob) throws {
+        var writer = RowWriter()
+        AudienceRows.write(job, dropping: Timestamp(millis: 1), &writer)
+        let read = try writer.bytes.withUnsafeBytes { bytes in try AudienceRows.job(bytes) }
+        #expect(read == job)
+        let turn = try Array("x".utf8).withUnsafeBytes { id in
+            try writer.bytes.withUnsafeBytes { bytes in try AudienceRows.turn(id: id, bytes) }
+        }
+        #expect(turn == AudienceTurn(turn: job.turn, id: "x"))
+    }
+
+    @Test("an audience's mark reads back as it was written", arguments: marks, [true, false])
+    func readsAudience(_ mark: Mark, _ isEvaluated: Bool) throws {
+        let audience = AudienceMark(mark: mark, isEvaluated: isEvaluated)
+        var writer = RowWriter()
+        AudienceRows.write(audience, lifeMillis: 255, &writer)
+        let read = try writer.bytes.withUnsafeBytes { bytes in try AudienceRows.audience(bytes) }
+        #expect(read == audience)
+    }
+
+    @Test("keys of audiences begin with a zero, which no recipient's marks do, and holders of one id stand together")
+    func audienceKeys() {
+        #expect(AudienceRows.audienceKey("x") == [0, 0x61, 0x78])
+        #expect(AudienceRows.jobKey("x") == [0, 0x6a, 0x78])
+        #expect(AudienceRows.holderPrefix("x") == [0, 0x68, 0, 1, 0x78])
+        #expect(AudienceRows.holderPrefix(Bytes(String(repeating: "x", count: 256))).prefix(4) == [0, 0x68, 1, 0])
     }
 
     @Test("the list entry of a mark is there where it has content", arguments: marks)
@@ -77,8 +125,8 @@ import Testing
     @Test("a row of a newer format stops the task and says what to do")
     func newerFormat() {
         var mark = Self.bytes(Self.mark)
-        mark[8] = 2
-        let expected = TaskFailure("a mark row has format 2, and this build knows up to 1: run the newer build")
+        mark[8] = 3
+        let expected = TaskFailure("a mark row has format 3, and this build knows up to 2: run the newer build")
         #expect(throws: expected) {
             try mark.withUnsafeBytes { bytes in try PlannerRows.mark(bytes) }
         }

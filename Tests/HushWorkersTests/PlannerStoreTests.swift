@@ -30,13 +30,15 @@ import Testing
         var random = SplitMix64(seed: seed)
         var planner = Planner()
         planner.policy.livePerRecipientMax = 4
+        planner.policy.sliceOpsMax = 3
+        planner.policy.sliceRowsMax = 4
         let task = StoreTask()
         let driver = InMemoryTask(inputCount: 4, outputPartitionCounts: [], tables: Self.tables)
         task.restored(driver.context)
         var memory = MemoryPlannerState()
         var committed = memory
         for offset in Int64(0)..<400 {
-            switch Int.random(in: 0..<20, using: &random) {
+            switch Int.random(in: 0..<24, using: &random) {
             case 0:
                 _ = try driver.commit(task)
                 committed = memory
@@ -45,6 +47,17 @@ import Testing
             case 1:
                 driver.abort(task)
                 memory = committed
+            case 20..<24:
+                let now = Timestamp(seconds: 1_764_583_200 + offset * 3600)
+                var (expected, actual) = (PlanEffects(), PlanEffects())
+                let slice = planner.slice(now: now, &memory, &expected)
+                var store = try #require(task.store)
+                let same = try store.passingBy { () throws(TaskFailure) in
+                    try planner.slice(now: now, &store, &actual)
+                }
+                #expect(same == slice)
+                #expect(actual == expected)
+                #expect(try store.turns() == memory.turns())
             default:
                 let time = Timestamp(seconds: 1_764_583_200 + offset * 3600)
                 let position = Position(topic: .intents, partition: 0, offset: offset)
@@ -65,7 +78,7 @@ import Testing
         let id = Bytes("n\(Int.random(in: 0..<12, using: &random))")
         let revision = Int64.random(in: 1...4, using: &random)
         let device = Bytes("d\(Int.random(in: 0..<3, using: &random))")
-        switch Int.random(in: 0..<20, using: &random) {
+        switch Int.random(in: 0..<24, using: &random) {
         case 0..<12:
             let expiry = Expiry.after(.seconds(Int.random(in: 1...50, using: &random) * 3600))
             return .intent(
@@ -76,8 +89,19 @@ import Testing
         case 13, 14: return .read(Read(recipient: recipient, ids: [id, "n0"], revision: revision))
         case 15, 16, 17:
             let token = Bytes("a\(Int.random(in: 0..<4, using: &random))")
-            return .register(Registration(recipient: recipient, device: device, token: token, app: "chat"))
+            let tags = ["ios", "de"].filter { _ in Bool.random(using: &random) } as [Bytes]
+            return .register(
+                Registration(recipient: recipient, device: device, token: token, app: "chat", tags: tags))
         case 18: return .unregister(Unregistration(recipient: recipient, device: device))
+        case 19...22:
+            let isRetract = Int.random(in: 0..<4, using: &random) == 0
+            let body = isRetract ? Intent.Body.retract : .show(Content(json: Bytes(#"{"title":"\#(revision)"}"#)))
+            let audience = Audience(any: ["ios"], none: Bool.random(using: &random) ? ["de"] : [])
+            return .audience(
+                AudienceIntent(
+                    intent: Intent(
+                        id: id, recipient: id, body: body, revision: revision, expiry: .after(.seconds(90_000))),
+                    audience: isRetract || revision == 3 ? nil : audience))
         default:
             let hello = Signal.Hello(shown: [Signal.Entry(id: id, revision: revision)], gone: [])
             return .signal(Signal(recipient: recipient, device: device, hello: hello))
@@ -93,6 +117,20 @@ import Testing
             #expect(cache.entry("kept") === kept)
             #expect(cache.count <= 10)
         }
+    }
+
+    @Test("who passes by drives nobody out of the cache, and meets those who are in it")
+    func closedCache() {
+        var cache = RecipientCache(countMax: 4)
+        let kept = ["a", "b", "c"].map { cache.entry($0) }
+        cache.isClosed = true
+        for number in 0..<100 { _ = cache.entry(Bytes("r\(number)")) }
+        #expect(["a", "b", "c"].map { cache.entry($0) }.elementsEqual(kept, by: ===))
+        let passing = cache.entry("r0")
+        #expect(cache.entry("r0") === passing)
+        cache.isClosed = false
+        #expect(cache.entry("r0") !== passing)
+        #expect(cache.entry("c") === kept[2])
     }
 
     @Test("a recipient that lost its last device and has nothing to remember leaves no row")

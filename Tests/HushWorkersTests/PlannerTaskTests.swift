@@ -7,17 +7,20 @@ import Testing
 
 /// Drives a planner task as a slot does, without Kafka, and tells what it wrote as text.
 final class PlannerTaskRig {
-    let task: PlannerTask
+    private(set) var task: PlannerTask
     let driver: InMemoryTask
-    let configuration = PlannerConfiguration(build: "test")
+    let configuration: PlannerConfiguration
+    private let application: PlannerApplication
     private(set) var offsets: [InputTopic: Int64] = [:]
     private(set) var millis: Int64 = 1_764_583_200_000
 
     /// Four partitions; ada's is 1.
     static let stream = PlannerConfiguration.stream(slotName: "t", partitionCount: 4, pushesPartitionCount: 4)
 
-    init(partition: Int32 = 1) throws {
-        task = PlannerApplication(configuration).makeTask(partition: partition)
+    init(partition: Int32 = 1, policy: Policy = Policy()) throws {
+        configuration = PlannerConfiguration(policy: policy, build: "test")
+        application = PlannerApplication(configuration)
+        task = application.makeTask(partition: partition)
         driver = InMemoryTask(Self.stream, partition: partition)
         try task.restored(driver.context)
     }
@@ -40,6 +43,20 @@ final class PlannerTaskRig {
     }
 
     func commit() throws -> [SentRecord] { try driver.commit(task) }
+
+    /// A turn of the slot's loop in which the task is woken, however long it wanted to rest; false where it did not ask.
+    func turn() throws -> Bool {
+        application.turn([:])
+        return try driver.wake(task, nowMillis: .max)
+    }
+
+    /// Another worker takes over from what was committed.
+    func crash() throws {
+        driver.abort(task)
+        task.closed()
+        task = application.makeTask(partition: task.partition)
+        try task.restored(driver.context)
+    }
 
     /// What was written to one topic since the last commit, as text.
     func commit(_ output: PlannerConfiguration.Output) throws -> [String] {

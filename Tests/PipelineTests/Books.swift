@@ -17,6 +17,8 @@ struct Books {
 
     /// What was planned and has no final outcome yet.
     private(set) var pending: Set<Op> = []
+    /// Ops of audiences that have no final outcome yet.
+    private(set) var unfinishedSliceOps: Int64 = 0
     /// What does not add up, in words.
     private(set) var problems: [String] = []
 
@@ -33,8 +35,9 @@ struct Books {
             }
         }
         var decided: [Bytes: Int] = [:]
+        takeSlices(lines, &outcomes)
         for line in lines {
-            guard let decision = line["decision"]?.string else { continue }
+            guard let decision = line["decision"]?.string, decision != "sliced" else { continue }
             decided[Self.name(line, decision), default: 0] += 1
             for planned in line["ops"]?.array ?? [] {
                 guard let parts = planned.array, parts.count >= 2, let device = parts[0].string,
@@ -64,6 +67,31 @@ struct Books {
         problems.sort()
     }
 
+    /// What slices planned stands in no line by itself; an op is theirs where it has their cause and id.
+    private mutating func takeSlices(_ lines: [PayloadValue], _ outcomes: inout [Op: Int]) {
+        var planned: [Op: Int64] = [:]
+        for line in lines where line["decision"] == "sliced" {
+            guard let slice = Self.op(line["cause"], nil, line["id"]?.id, ""), let count = line["count"]?.integer else {
+                problems.append("a slice cannot be read")
+                continue
+            }
+            planned[slice, default: 0] += count
+        }
+        for (op, count) in outcomes where op.topic == "hush.fanout" {
+            var slice = op
+            slice.device = ""
+            slice.kind = ""
+            guard let left = planned[slice] else { continue }
+            outcomes[op] = nil
+            planned[slice] = left - 1
+            if count > 1 { problems.append("\(op) has \(count) final outcomes") }
+        }
+        for (slice, left) in planned {
+            if left < 0 { problems.append("\(slice) has \(-left) outcomes more than were planned") }
+            unfinishedSliceOps += max(left, 0)
+        }
+    }
+
     private static func op(_ cause: PayloadValue?, _ device: Bytes?, _ id: Bytes?, _ kind: Bytes?) -> Op? {
         guard let topic = cause?["topic"]?.string, let partition = cause?["partition"]?.integer,
             let offset = cause?["offset"]?.integer, let kind
@@ -76,7 +104,8 @@ struct Books {
     private static func name(_ line: PayloadValue, _ decision: Bytes) -> Bytes {
         let cause = line["cause"]
         let place = "\(cause?["topic"]?.string ?? "")-\(cause?["partition"]?.integer ?? -1)@"
-        let evicted = decision == "evicted" ? " evicted" : ""
+        // One slice may evict the same id from several.
+        let evicted = decision == "evicted" ? " evicted \(line["recipient"]?.id ?? "")" : ""
         return Bytes("\(place)\(cause?["offset"]?.integer ?? -1) \(line["id"]?.id ?? "")\(evicted)")
     }
 }

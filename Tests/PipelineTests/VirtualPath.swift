@@ -69,7 +69,7 @@ final class VirtualPath {
         let clock = clock
         let now: @Sendable () -> Timestamp = { Timestamp(millis: clock.millis.withLock { $0 }) }
         apns = try VirtualAPNs(topics: [Self.app, Self.otherApp], now: now)
-        planner = PlannerApplication(PlannerConfiguration(policy: policy, build: "test"))
+        planner = PlannerApplication(PlannerConfiguration(policy: policy, build: "test", now: now))
         deliverer = DelivererApplication(
             DelivererConfiguration(
                 policy: policy, build: "test", routes: [.init(environment: .production, index: 0)], now: now),
@@ -154,6 +154,10 @@ final class VirtualPath {
         try settle()
     }
 
+    func partition(of recipient: Bytes) -> Int32 {
+        Murmur2.partition(of: recipient.raw, count: Self.partitionCount)
+    }
+
     /// The planner of a recipient stops reading, until it goes on.
     func lag(_ recipient: String) {
         lagging.insert(Murmur2.partition(of: Array(recipient.utf8), count: Self.partitionCount))
@@ -167,16 +171,27 @@ final class VirtualPath {
     // MARK: time and work
 
     /// Lets time pass, stopping wherever a task asked to be woken.
-    func pass(_ duration: Duration) throws {
+    func pass(_ duration: Duration, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let end = now + duration
-        while let next = deliverers.compactMap(\.driver.wakeAtMillis).min(), next <= end.millis {
+        var wakes = 0
+        while let next = nextWake, next <= end.millis {
+            wakes += 1
+            guard wakes < 1_000_000 else {
+                Issue.record("tasks ask to be woken again and again", sourceLocation: sourceLocation)
+                break
+            }
             clock.millis.withLock { $0 = max($0, next) }
-            try settle()
+            try settle(sourceLocation: sourceLocation)
         }
         clock.millis.withLock { $0 = end.millis }
         world?.expire(now: end)
         for phone in phones { phone.expire(now: end) }
         try settle()
+    }
+
+    private var nextWake: Int64? {
+        let awake = planners.enumerated().filter { !lagging.contains(Int32($0.offset)) }
+        return (deliverers.compactMap(\.driver.wakeAtMillis) + awake.compactMap(\.element.driver.wakeAtMillis)).min()
     }
 
     /// Works until nothing is left to do at this moment.
@@ -205,11 +220,19 @@ final class VirtualPath {
     private func plan() throws -> Bool {
         var isBusy = false
         for (partition, member) in planners.enumerated() where !lagging.contains(Int32(partition)) {
-            guard try read(member, Topic.plannerInputs, partition) else { continue }
+            let hasRead = try read(member, Topic.plannerInputs, partition)
+            let isWoken = try wakePlanner(member)
+            guard hasRead || isWoken else { continue }
             isBusy = true
             try commit(member, plannerStream)
         }
         return isBusy
+    }
+
+    /// Each task has a slot of its own here.
+    private func wakePlanner(_ member: Member<PlannerTask>) throws -> Bool {
+        planner.turn([:])
+        return try member.driver.wake(member.task, nowMillis: now.millis)
     }
 
     private func deliver() throws -> Bool {
@@ -264,10 +287,11 @@ final class VirtualPath {
 
     // MARK: trouble
 
-    /// The planners take what has come, and their transaction aborts; one of two then starts anew from its state.
+    /// The planners take what has come, and a slice, and their transaction aborts; one of two then starts anew.
     func abortPlanning() throws {
         for (partition, member) in planners.enumerated() where !lagging.contains(Int32(partition)) {
             _ = try read(member, Topic.plannerInputs, partition)
+            _ = try wakePlanner(member)
             member.driver.abort(member.task)
             member.next = member.committed
             guard partition.isMultiple(of: 2) else { continue }
@@ -306,6 +330,11 @@ final class VirtualPath {
     /// All records of a topic as text, partition by partition.
     func values(_ topic: Topic) -> [String] {
         (topics[topic] ?? []).flatMap { $0 }.map { String(decoding: $0.value ?? [], as: UTF8.self) }
+    }
+
+    /// All records of a topic with their keys, partition by partition.
+    func records(_ topic: Topic) -> [(key: [UInt8], value: [UInt8])] {
+        (topics[topic] ?? []).flatMap { $0 }.map { ($0.key ?? [], $0.value ?? []) }
     }
 
     /// Payloads that left, in order.

@@ -9,15 +9,25 @@ public struct Mark: Hashable, Sendable {
     /// The planner's time at the last change, from which the dedupe window counts.
     public var touched: Timestamp
     public var live: LiveNotification?
+    /// Devices of the recipient that an audience left out when it was evaluated; they are not told of this id.
+    public var excluded: [Bytes]
 
     @inlinable
     public init(
-        standing: Standing = Standing(), digest: UInt64 = 0, touched: Timestamp, live: LiveNotification? = nil
+        standing: Standing = Standing(), digest: UInt64 = 0, touched: Timestamp, live: LiveNotification? = nil,
+        excluded: [Bytes] = []
     ) {
         self.standing = standing
         self.digest = digest
         self.touched = touched
         self.live = live
+        self.excluded = excluded
+    }
+
+    /// Whether a device shows a content of this notification.
+    @inlinable
+    public func takes(_ live: LiveNotification, on registration: Registration) -> Bool {
+        live.isMeant(for: registration.app) && (excluded.isEmpty || !excluded.contains(registration.device))
     }
 }
 

@@ -17,7 +17,8 @@ extension Planner {
             recipient.devices[known].registration = registration
             recipient.devices[known].renewed = version
             try state.setRecipient(recipient, name)
-            return effects.line(line)
+            effects.line(line)
+            return try askAgain(recipient, name, arrival, &state, &effects)
         }
         let device = RegisteredDevice(registration: registration, address: registration.address, version: version)
         guard !recipient.outdates(registration, device.address, at: version) else {
@@ -42,6 +43,7 @@ extension Planner {
         try state.setRecipient(recipient, name)
         line.ops = try bind(device, isFresh: registration.fresh, arrival, &state, &effects)
         effects.line(line)
+        try askAgain(recipient, name, arrival, &state, &effects)
     }
 
     /// A device is gone, or one binding of it is lost.

@@ -94,11 +94,11 @@ extension Planner {
         for index in recipient.devices.indices {
             let address = recipient.devices[index].address
             let device = recipient.devices[index].registration.device
-            if live.isMeant(for: recipient.devices[index].registration.app) {
+            if mark.takes(live, on: recipient.devices[index].registration) {
                 if isCounted {
                     var counted = create
-                    let app = recipient.devices[index].registration.app
-                    counted[0].liveCount = try liveCount(of: intent.recipient, on: app, arrival, &state)
+                    counted[0].liveCount = try liveCount(
+                        on: recipient.devices[index].registration, arrival, &state)
                     effects.push(counted, owner: intent.recipient, cause: arrival.position, to: address)
                 } else {
                     effects.push(record, to: address, repeatsPrevious: repeatsPrevious)
@@ -106,11 +106,11 @@ extension Planner {
                 line.ops.append(PlanLine.PlannedOp(device: device, kind: .create))
                 isReached = true
                 repeatsPrevious = true
-            } else if let old = before.live, old.isMeant(for: recipient.devices[index].registration.app) {
+            } else if let old = before.live, before.takes(old, on: recipient.devices[index].registration) {
                 var delete = [Op(kind: .delete, id: intent.id, revision: mark.standing.created)]
                 if old.content.hasAutomaticBadge {
-                    let app = recipient.devices[index].registration.app
-                    delete[0].liveCount = try liveCount(of: intent.recipient, on: app, arrival, &state)
+                    delete[0].liveCount = try liveCount(
+                        on: recipient.devices[index].registration, arrival, &state)
                 }
                 effects.push(delete, owner: intent.recipient, cause: arrival.position, to: address)
                 line.ops.append(PlanLine.PlannedOp(device: device, kind: .delete))
@@ -129,10 +129,10 @@ extension Planner {
     ) throws(State.Failure) {
         let given = decision == .expired ? revision : intent.revision
         var line = intent.line(decision, given, arrival)
-        if let live = before.live {
+        if before.live != nil {
             let recipient = try state.recipient(intent.recipient)
             let delete = Op(kind: .delete, id: id, revision: revision)
-            line.ops = try send(delete, of: live, to: recipient, named: intent.recipient, arrival, &state, &effects)
+            line.ops = try send(delete, of: before, to: recipient, named: intent.recipient, arrival, &state, &effects)
         }
         effects.line(line)
     }
@@ -146,12 +146,13 @@ extension Planner {
         guard excess > 0 else { return }
         let recipient = try state.recipient(name)
         for entry in try state.live(of: name, at: arrival.now).prefix(excess) {
-            guard var mark = try state.mark(entry.id, of: name), let live = mark.live else { continue }
+            guard let before = try state.mark(entry.id, of: name), before.live != nil else { continue }
+            var mark = before
             let revision = mark.standing.created
             mark.delete(through: revision, at: arrival.now)
             try state.setMark(mark, entry.id, of: name)
             let delete = Op(kind: .delete, id: entry.id, revision: revision, quiet: true)
-            let ops = try send(delete, of: live, to: recipient, named: name, arrival, &state, &effects)
+            let ops = try send(delete, of: before, to: recipient, named: name, arrival, &state, &effects)
             effects.line(
                 PlanLine(
                     decision: .evicted, recipient: name, id: entry.id, revision: revision, ops: ops,

@@ -24,12 +24,11 @@ extension Planner {
                 line.decision = .superseded
             } else if let live {
                 for (index, device) in recipient.devices.enumerated()
-                where live.isMeant(for: device.registration.app) {
+                where mark.takes(live, on: device.registration) {
                     let quiet = read.isKnown(to: device.registration)
                     var delete = Op(kind: .delete, id: id, revision: through, quiet: quiet)
                     if live.content.hasAutomaticBadge {
-                        let app = device.registration.app
-                        delete.liveCount = try liveCount(of: read.recipient, on: app, arrival, &state)
+                        delete.liveCount = try liveCount(on: device.registration, arrival, &state)
                     }
                     pending[index].append(delete)
                     line.ops.append(PlanLine.PlannedOp(device: device.registration.device, kind: .delete))

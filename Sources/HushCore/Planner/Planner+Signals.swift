@@ -38,7 +38,7 @@ extension Planner {
         let count = try snapshotCount(registration, arrival, &state)
         for entry in try state.live(of: registration.recipient, at: arrival.now) {
             guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
-                live.isMeant(for: registration.app)
+                mark.takes(live, on: registration)
             else { continue }
             var phone = known[entry.id] ?? Standing()
             guard phone.create(mark.standing.created) else { continue }
@@ -57,8 +57,8 @@ extension Planner {
     ) throws(State.Failure) -> Int64? {
         var (count, isAsked) = (Int64(0), false)
         for entry in try state.live(of: registration.recipient, at: arrival.now) {
-            guard let live = try state.mark(entry.id, of: registration.recipient)?.live,
-                live.isMeant(for: registration.app)
+            guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
+                mark.takes(live, on: registration)
             else { continue }
             count += 1
             isAsked = isAsked || live.content.hasCountedBadge
@@ -77,7 +77,9 @@ extension Planner {
         var seen: Set<Bytes> = []
         for entry in hello.shown where seen.insert(entry.id).inserted {
             let mark = try mark(entry.id, of: registration.recipient, arrival, &state)
-            if let live = mark?.live, live.expires > arrival.now, live.isMeant(for: registration.app) { continue }
+            if let mark, let live = mark.live, live.expires > arrival.now, mark.takes(live, on: registration) {
+                continue
+            }
             let standing = mark?.standing ?? Standing()
             let through = max(standing.created, standing.deleted, entry.revision)
             deletes.append(Op(kind: .delete, id: entry.id, revision: through))

@@ -27,7 +27,7 @@ public struct Arrival: Hashable, Sendable {
 /// What intents run through is inlinable, so that it is compiled for the state it works on; the rest is rare.
 ///
 /// Every record of intents, reads and devices, and every hello, gets exactly one plan line for each id it names; an id
-/// that it evicts gets one too.
+/// that it evicts, or that an unfinished audience brings its devices, gets one too.
 public struct Planner: Hashable, Sendable {
     public var policy: Policy { didSet { self = Planner(policy: policy) } }
     // In milliseconds, for a `Duration` is 128 bits wide and a record asks for them several times.
@@ -63,6 +63,7 @@ public struct Planner: Hashable, Sendable {
         case .register(let registration): try register(registration, arrival, &state, &effects)
         case .unregister(let unregistration): try unregister(unregistration, arrival, &state, &effects)
         case .signal(let signal): try take(signal, arrival, &state, &effects)
+        case .audience(let addressed): try take(addressed, arrival, &state, &effects)
         }
     }
 

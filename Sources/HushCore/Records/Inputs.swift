@@ -224,4 +224,6 @@ public enum PlannerEvent: Hashable, Sendable {
     case register(Registration)
     case unregister(Unregistration)
     case signal(Signal)
+    /// In a box of its own: it is rare, and would make every event as large as itself.
+    indirect case audience(AudienceIntent)
 }

@@ -1,6 +1,6 @@
 /// What the planner decided about one notification, device or signal.
 public enum PlanDecision: UInt8, Hashable, Sendable, CaseIterable {
-    case planned, updated, waiting, retracted, read, registered, unregistered, sliced
+    case planned, updated, waiting, retracted, read, registered, unregistered, fanout, sliced
     case duplicate, conflict, stale, suppressed, expired, superseded, evicted
     case hello, rekeyed, dead
 
@@ -19,6 +19,7 @@ public enum PlanDecision: UInt8, Hashable, Sendable, CaseIterable {
         case .read: "read"
         case .registered: "registered"
         case .unregistered: "unregistered"
+        case .fanout: "fanout"
         case .sliced: "sliced"
         case .duplicate: "duplicate"
         case .conflict: "conflict"

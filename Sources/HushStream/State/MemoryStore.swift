@@ -31,9 +31,12 @@ final class MemoryStore {
         }
     }
 
-    func cursor(_ table: UInt8, prefix: UnsafeRawBufferPointer) -> Cursor {
+    func cursor(_ table: UInt8, prefix: UnsafeRawBufferPointer, after: UnsafeRawBufferPointer?) -> Cursor {
         let rows = values.filter { key, _ in
-            key.table == table && key.bytes.withUnsafeBytes { KeyOrder.starts($0, with: prefix) }
+            key.table == table
+                && key.bytes.withUnsafeBytes { bytes in
+                    KeyOrder.starts(bytes, with: prefix) && after.map { KeyOrder.isLess($0, bytes) } ?? true
+                }
         }
         let sorted = rows.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }
         return Cursor(sorted.map { row in (row.key.bytes.withUnsafeBytes { Bytes($0) }, row.value) })

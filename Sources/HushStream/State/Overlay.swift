@@ -56,15 +56,18 @@ struct Overlay: ~Copyable {
         if entries.count * 2 > slots.count { grow() }
     }
 
-    /// The entries of a table whose keys begin with `prefix`, in the order of their keys.
-    mutating func matches(_ table: UInt8, prefix: UnsafeRawBufferPointer) -> [Entry] {
+    /// The entries of a table whose keys begin with `prefix`, those behind `after` alone where it is given, in the order
+    /// of their keys.
+    mutating func matches(
+        _ table: UInt8, prefix: UnsafeRawBufferPointer, after: UnsafeRawBufferPointer? = nil
+    ) -> [Entry] {
         if entries.isEmpty { return [] }
         sortNew()
         var found: [Entry] = []
         var runsWithAny = 0
         for run in runs {
             let before = found.count
-            appendMatches(table, prefix, in: run, to: &found)
+            appendMatches(table, prefix, after, in: run, to: &found)
             if found.count > before { runsWithAny += 1 }
         }
         if runsWithAny > 1 { found.sort { KeyOrder.isLess($0.key, $1.key) } }
@@ -72,14 +75,16 @@ struct Overlay: ~Copyable {
     }
 
     private func appendMatches(
-        _ table: UInt8, _ prefix: UnsafeRawBufferPointer, in run: [Int32], to found: inout [Entry]
+        _ table: UInt8, _ prefix: UnsafeRawBufferPointer, _ after: UnsafeRawBufferPointer?, in run: [Int32],
+        to found: inout [Entry]
     ) {
+        let start = after ?? prefix
         var low = 0
         var high = run.count
         while low < high {
             let middle = (low + high) / 2
             let entry = entries[Int(run[middle])]
-            if entry.table < table || (entry.table == table && KeyOrder.isLess(entry.key, prefix)) {
+            if entry.table < table || (entry.table == table && KeyOrder.isLess(entry.key, start)) {
                 low = middle + 1
             } else {
                 high = middle
@@ -88,7 +93,7 @@ struct Overlay: ~Copyable {
         while low < run.count {
             let entry = entries[Int(run[low])]
             guard entry.table == table, KeyOrder.starts(entry.key, with: prefix) else { break }
-            found.append(entry)
+            if after.map({ !KeyOrder.isEqual(entry.key, $0) }) ?? true { found.append(entry) }
             low += 1
         }
     }

@@ -10,6 +10,8 @@ final class StateStore {
     /// Nil once it is closed; nobody reads or writes after that.
     private var handle: OpaquePointer?
     private let readOptions = rocksdb_readoptions_create()
+    /// For walks over whole tables, whose blocks are not wanted again soon.
+    private let walkOptions = rocksdb_readoptions_create()
     private let writeOptions = rocksdb_writeoptions_create()
     private let filter: ExpiryFilter
     private var batch = Batch()
@@ -22,6 +24,7 @@ final class StateStore {
         self.directory = directory
         filter = ExpiryFilter(tables: tables)
         rocksdb_writeoptions_disable_WAL(writeOptions, 1)
+        rocksdb_readoptions_set_fill_cache(walkOptions, 0)
         // RocksDB counts its steps for whoever asks; nobody does. Of the calling thread, which is the slot's.
         rocksdb_set_perf_level(Int32(rocksdb_disable))
         let options = home.makeOptions()
@@ -45,6 +48,7 @@ final class StateStore {
     deinit {
         close()
         rocksdb_readoptions_destroy(readOptions)
+        rocksdb_readoptions_destroy(walkOptions)
         rocksdb_writeoptions_destroy(writeOptions)
     }
 
@@ -165,8 +169,11 @@ final class StateStore {
         unflushedBytes = 0
     }
 
-    func cursor(_ table: UInt8, prefix: UnsafeRawBufferPointer) -> Cursor {
-        Cursor(rocksdb_create_iterator(handle, readOptions), directory, [table] + prefix)
+    func cursor(
+        _ table: UInt8, prefix: UnsafeRawBufferPointer, after: UnsafeRawBufferPointer? = nil, isWalk: Bool = false
+    ) -> Cursor {
+        let iterator = rocksdb_create_iterator(handle, isWalk ? walkOptions : readOptions)
+        return Cursor(iterator, directory, prefix: [table] + prefix, after: after.map { [table] + $0 })
     }
 
     /// A walk over stored keys with a common prefix; their table byte is not shown.
@@ -175,11 +182,12 @@ final class StateStore {
         private let directory: String
         private let prefix: [UInt8]
 
-        fileprivate init(_ iterator: OpaquePointer?, _ directory: String, _ prefix: [UInt8]) {
+        fileprivate init(_ iterator: OpaquePointer?, _ directory: String, prefix: [UInt8], after: [UInt8]?) {
             self.iterator = iterator
             self.directory = directory
             self.prefix = prefix
-            prefix.withUnsafeBytes { bytes in
+            // The first key behind another is that with a zero at its end.
+            (after.map { $0 + [0] } ?? prefix).withUnsafeBytes { bytes in
                 rocksdb_iter_seek(iterator, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
             }
         }

@@ -53,16 +53,18 @@ final class TaskState {
         overlay.write(UInt8(table), key, value)
     }
 
-    /// Tells every visible key that begins with `prefix`, in order, until the body says false.
+    /// Tells every visible key that begins with `prefix`, those behind `after` alone where it is given, in order, until
+    /// the body says false. A walk leaves the block cache to others.
     func scan<Failure: Error>(
-        _ table: Int, prefix: UnsafeRawBufferPointer,
+        _ table: Int, prefix: UnsafeRawBufferPointer, after: UnsafeRawBufferPointer? = nil, isWalk: Bool = false,
         _ body: (_ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer) throws(Failure) -> Bool
     ) throws(Failure) {
-        let fresh = overlay.matches(UInt8(table), prefix: prefix)
+        let fresh = overlay.matches(UInt8(table), prefix: prefix, after: after)
         let cursor: StateCursor
         switch base {
-        case .memory(let store): cursor = .memory(store.cursor(UInt8(table), prefix: prefix))
-        case .store(let store): cursor = .store(store.cursor(UInt8(table), prefix: prefix))
+        case .memory(let store): cursor = .memory(store.cursor(UInt8(table), prefix: prefix, after: after))
+        case .store(let store):
+            cursor = .store(store.cursor(UInt8(table), prefix: prefix, after: after, isWalk: isWalk))
         }
         defer { cursor.close() }
         var next = 0

@@ -56,7 +56,7 @@ public final class InputDecoder {
         let event: PlannerEvent
         switch message.topic {
         case .intents:
-            event = .intent(try IntentReader.read(envelope, intentFields, &content))
+            event = try IntentReader.read(envelope, intentFields, &content)
         case .reads:
             event = .read(try ReadReader.read(envelope, readFields))
         case .devices:
@@ -64,7 +64,8 @@ public final class InputDecoder {
         case .signals:
             event = .signal(try SignalReader.read(envelope, signalFields))
         case .fanout:
-            throw DeadReason(.audienceUnsupported, "audiences are not planned by this version")
+            event = try IntentReader.read(envelope, intentFields, &content)
+            guard case .audience = event else { throw missing("audience") }
         }
         let isKeyed = message.key.map(event.recipient.isEqual) ?? false
         return DecodedInput(event: event, isKeyedByRecipient: isKeyed)
@@ -155,7 +156,7 @@ struct Envelope {
 }
 
 extension PlannerEvent {
-    /// Whom the event is about: what its record is keyed by.
+    /// Whom the event is about: what its record is keyed by; for an audience its id.
     public var recipient: Bytes {
         switch self {
         case .intent(let intent): intent.recipient
@@ -163,6 +164,7 @@ extension PlannerEvent {
         case .register(let registration): registration.recipient
         case .unregister(let unregistration): unregistration.recipient
         case .signal(let signal): signal.recipient
+        case .audience(let addressed): addressed.intent.id
         }
     }
 }

@@ -19,7 +19,8 @@ enum IntentReader {
     private struct Draft {
         var id: Bytes?
         var recipient: Bytes?
-        var isAudience = false
+        /// Where there is one that is no `false`.
+        var audience: JSONValue?
         var isRetract = false
         var revision: Int64?
         var created: Timestamp?
@@ -33,7 +34,7 @@ enum IntentReader {
 
     static func read(
         _ envelope: Envelope, _ fields: FieldTable<IntentField>, _ content: inout ContentWriter
-    ) throws(DeadReason) -> Intent {
+    ) throws(DeadReason) -> PlannerEvent {
         content.removeAll()
         var draft = Draft()
         for value in envelope.data.children {
@@ -45,32 +46,31 @@ enum IntentReader {
             }
         }
         guard let id = draft.id else { throw missing("id") }
-        if draft.isAudience {
-            guard draft.recipient == nil else {
-                throw DeadReason(.badField, "fields \"recipient\" and \"audience\" exclude each other")
-            }
-            throw DeadReason(.audienceUnsupported, "audiences are not planned by this version")
-        }
-        let recipient = try envelope.recipient(draft.recipient)
+        let recipient = draft.audience == nil ? try envelope.recipient(draft.recipient) : id
         guard draft.isRetract || content.isShowable else {
             throw DeadReason(.missingField, "fields \"title\", \"body\" and \"retract\" are all missing")
         }
         if draft.revision == Standing.everyRevision, !draft.isRetract {
             throw DeadReason(.badField, "field \"revision\" must be below \(Standing.everyRevision)")
         }
-        return Intent(
+        let intent = Intent(
             id: id, recipient: recipient,
             body: draft.isRetract ? .retract : .show(try content.content(id: id, mode: draft.mode)),
             revision: draft.revision, created: try created(draft.created, envelope),
             expiry: draft.expires.map(Expiry.at) ?? draft.timeToLive.map { .after(.seconds($0)) },
             notBefore: draft.notBefore, app: draft.app, mode: draft.mode, urgent: draft.urgent)
+        guard let audience = draft.audience else { return .intent(intent) }
+        guard draft.recipient == nil else {
+            throw DeadReason(.badField, "fields \"recipient\" and \"audience\" exclude each other")
+        }
+        return .audience(try AudienceReader.read(audience, of: intent))
     }
 
     private static func take(_ field: IntentField, _ value: JSONValue, _ draft: inout Draft) throws(DeadReason) {
         switch field {
         case .id: draft.id = try value.identifier("id")
         case .recipient: draft.recipient = try value.identifier("recipient")
-        case .audience: draft.isAudience = try isAudience(value)
+        case .audience: draft.audience = try AudienceReader.isOne(value) ? value : nil
         case .retract: draft.isRetract = try value.boolean("retract")
         case .revision: draft.revision = try value.integer("revision", 1...Standing.everyRevision)
         case .created: draft.created = try value.time("created")
@@ -83,15 +83,6 @@ enum IntentReader {
         case .title, .body, .badge, .sound, .category, .thread, .link, .url, .tags, .inApp, .actions, .extras,
             .landingPage, .share, .messageCenter, .sendID, .mutableContent, .contentAvailable:
             preconditionFailure("content fields are taken by the content writer")
-        }
-    }
-
-    /// An audience is an object of tags, or `true` where its id is enough.
-    private static func isAudience(_ value: JSONValue) throws(DeadReason) -> Bool {
-        switch value.kind {
-        case .object: return true
-        case .boolean(let truth): return truth
-        default: throw value.wrong("audience", "must be an object or true")
         }
     }
 

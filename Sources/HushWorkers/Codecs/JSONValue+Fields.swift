@@ -121,7 +121,7 @@ enum InputLimits {
     static let tokenDigitsMax = 512
     /// APNs' topic.
     static let appBytesMax = 256
-    /// Tags of a device.
+    /// Tags of a device, and of each list of an audience.
     static let tagsMax = 64
     /// Ids of one read.
     static let readIDsMax = 1000

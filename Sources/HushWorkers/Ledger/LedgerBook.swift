@@ -21,9 +21,12 @@ public struct LedgerState: Hashable, Sendable {
 public final class LedgerBook {
     /// How many runs an order line holds; past that the task writes one at once, and the next begins.
     public static let runsMax = 4096
+    /// What stands for slices of audiences where the order line names topics.
+    public static let slicesRun = "slices"
 
     private struct Run {
-        var topic: Topic
+        /// Nil: slices of audiences.
+        var topic: Topic?
         var count: Int
     }
 
@@ -83,6 +86,15 @@ public final class LedgerBook {
         }
     }
 
+    /// Notes that a slice of an audience was taken; the order line tells it.
+    public func tookSlice() {
+        if let last = runs.indices.last, runs[last].topic == nil {
+            runs[last].count += 1
+        } else {
+            runs.append(Run(topic: nil, count: 1))
+        }
+    }
+
     /// Whether the order line must come now, for it would grow beyond what a record holds.
     public var isOrderDue: Bool { runs.count >= Self.runsMax }
 
@@ -124,7 +136,7 @@ public final class LedgerBook {
         json.member("order")
         json.array(runs) { json, run in
             json.raw("[\"")
-            json.raw(Array(run.topic.rawValue.utf8))
+            json.raw(Array((run.topic?.rawValue ?? Self.slicesRun).utf8))
             json.raw("\",")
             json.integer(run.count)
             json.byte(UInt8(ascii: "]"))

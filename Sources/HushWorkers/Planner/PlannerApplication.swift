@@ -1,3 +1,4 @@
+import HushCore
 public import HushStream
 
 /// The planner as a stream application: one per slot, whose tasks share a decoder, for they run on one thread.
@@ -5,18 +6,22 @@ public final class PlannerApplication: StreamApplication {
     private let configuration: PlannerConfiguration
     private let decoder = InputDecoder()
     private let metrics: PlannerMetrics
+    private let slices: SlicePace
 
     public init(_ configuration: PlannerConfiguration) {
         self.configuration = configuration
         metrics = PlannerMetrics(configuration.metrics)
+        slices = SlicePace(rate: configuration.policy.sliceRate, now: configuration.now)
     }
 
     public func makeTask(partition: Int32) -> PlannerTask {
-        PlannerTask(partition: partition, configuration, decoder: decoder, metrics: metrics)
+        PlannerTask(partition: partition, configuration, decoder: decoder, metrics: metrics, slices: slices)
     }
 
-    /// The planner's records are all it knows; nothing comes from elsewhere.
-    public func turn(_ tasks: [Int32: (task: PlannerTask, context: TaskContext)]) {}
+    /// The planner's records are all it knows; nothing comes from elsewhere. A slice may be taken again.
+    public func turn(_ tasks: [Int32: (task: PlannerTask, context: TaskContext)]) {
+        slices.turn()
+    }
 
     public var isSaturated: Bool { false }
 

@@ -12,14 +12,18 @@ public struct PlannerConfiguration: Sendable {
     /// 16 to 32 for each id that is remembered, up to `KnownIDs.countMax`.
     public var cachedRecipientsMax: Int
     public var metrics: Metrics
+    /// The clock that slices are paced by: of the wall in production. No decision depends on it.
+    public var now: @Sendable () -> Timestamp
 
     public init(
-        policy: Policy = Policy(), build: Bytes, cachedRecipientsMax: Int = 10_000, metrics: Metrics = Metrics()
+        policy: Policy = Policy(), build: Bytes, cachedRecipientsMax: Int = 10_000, metrics: Metrics = Metrics(),
+        now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
         self.policy = policy
         self.build = build
         self.cachedRecipientsMax = cachedRecipientsMax
         self.metrics = metrics
+        self.now = now
     }
 
     /// What the planner writes: the indices in `StreamConfiguration.outputs`.
@@ -80,6 +84,7 @@ public struct PlannerConfiguration: Sendable {
         let numbers = [
             policy.lifeDefault.wholeMillis, policy.lifeMax.wholeMillis, policy.dedupeWindow.wholeMillis,
             policy.dedupeGrace.wholeMillis, Int64(policy.livePerRecipientMax), Int64(policy.devicesPerRecipientMax),
+            Int64(policy.sliceOpsMax), Int64(policy.sliceRowsMax),
         ]
         let hash = SHA256Digest()
         hash.update(Array(numbers.map(String.init).joined(separator: ",").utf8))

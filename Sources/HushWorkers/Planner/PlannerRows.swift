@@ -3,10 +3,11 @@ import HushStream
 
 /// The planner's rows in bytes.
 ///
-/// Table `marks`: key = length of the recipient, recipient, id, so that a scan finds a recipient's notifications. Table
-/// `rows`: `d` + recipient for devices, `t` for the task itself.
+/// Table `marks`: key = length of the recipient, recipient, id, so that a scan finds a recipient's notifications; what
+/// begins with a zero is `AudienceRows`'. Table `rows`: `d` + recipient for devices, `t` for the task itself.
 enum PlannerRows {
-    static let markFormat: UInt8 = 1
+    /// Format 2 adds excluded devices, and is written where there are any.
+    static let markFormat: UInt8 = 2
     static let recipientFormat: UInt8 = 1
     /// The bytes of a drop time, with which the values of an expiring table begin.
     static let dropTimeBytes = 8
@@ -35,12 +36,20 @@ enum PlannerRows {
 
     static func write(_ mark: Mark, lifeMillis: Int64, _ writer: inout RowWriter) {
         // A mark counts through its last millisecond.
-        writer.begin(format: markFormat, dropping: mark.touched.adding(millis: lifeMillis).adding(millis: 1))
+        let drop = mark.touched.adding(millis: lifeMillis).adding(millis: 1)
+        writer.begin(format: mark.excluded.isEmpty ? 1 : 2, dropping: drop)
         writer.integer(mark.standing.created)
         writer.integer(mark.standing.deleted)
         writer.natural(mark.digest)
         writer.integer(mark.touched.millis)
-        guard let live = mark.live else { return writer.byte(0) }
+        writeLive(mark.live, &writer)
+        guard !mark.excluded.isEmpty else { return }
+        writer.count(mark.excluded.count)
+        for device in mark.excluded { writer.text(device) }
+    }
+
+    private static func writeLive(_ live: LiveNotification?, _ writer: inout RowWriter) {
+        guard let live else { return writer.byte(0) }
         writer.byte(1)
         writer.integer(live.expires.millis)
         writer.integer(live.planned.at.millis)
@@ -66,6 +75,9 @@ enum PlannerRows {
             mark.live = LiveNotification(
                 content: Content(json: try reader.text()), expires: expires, notBefore: notBefore, mode: mode,
                 urgent: urgent, app: app, planned: planned)
+        }
+        if reader.format >= 2 {
+            for _ in 0..<(try reader.count()) { mark.excluded.append(try reader.text()) }
         }
         try reader.end()
         return mark

@@ -23,8 +23,13 @@ final class PlannerStore: PlannerState {
     /// does not go back when a transaction aborts, the planner's does.
     static let markSlackMillis: Int64 = 3_600_000
 
-    private let context: TaskContext
-    private let markLifeMillis: Int64
+    /// What the key of a recipient's row begins with.
+    static let recipientPrefix = [UInt8(ascii: "d")]
+
+    let context: TaskContext
+    let markLifeMillis: Int64
+    /// The unfinished jobs of audiences; nil until they were looked for.
+    var knownTurns: [AudienceTurn]?
     // All is of one thread and none is used from within its own use, so what these accesses would be checked for at run
     // time, a dozen times a record, cannot be.
     @exclusivity(unchecked) private var cache: RecipientCache
@@ -92,7 +97,15 @@ final class PlannerStore: PlannerState {
     /// Forgets what is cached, for the rows have gone back to what was committed.
     func aborted() {
         isMarkAbsent = false
+        knownTurns = nil
         cache.removeAll()
+    }
+
+    /// Does what concerns recipients that will hardly be asked for again soon: the cache keeps those it has.
+    func passingBy<Value>(_ body: () throws(TaskFailure) -> Value) throws(TaskFailure) -> Value {
+        cache.isClosed = true
+        defer { cache.isClosed = false }
+        return try body()
     }
 
     private func scanMarks(_ recipient: Bytes, _ entry: CachedRecipient) throws(TaskFailure) {

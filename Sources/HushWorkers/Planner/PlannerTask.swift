@@ -11,25 +11,28 @@ public final class PlannerTask: PartitionTask {
     let book: LedgerBook
     /// The highest append time of the records taken; goes back with an abort, so that a replay sees the same.
     private(set) var now = Timestamp.distantPast
-    private let planner: Planner
+    let planner: Planner
     private static let inputs = InputTopic.allCases
     private let cachedRecipientsMax: Int
     private let decoder: InputDecoder
     private let metrics: PlannerMetrics
-    private var store: PlannerStore?
+    let slices: SlicePace
+    var store: PlannerStore?
     private var committed = TaskRow()
     private var effects = PlanEffects()
     private var json = JSONWriter(reserving: 4096)
     private var writer = RowWriter()
-    private var tally = PlannerTally()
+    var tally = PlannerTally()
 
-    /// The decoder may be shared by all tasks of a thread.
+    /// Decoder and pace are shared by all tasks of a thread.
     init(
-        partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder, metrics: PlannerMetrics
+        partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder, metrics: PlannerMetrics,
+        slices: SlicePace
     ) {
         self.partition = partition
         self.decoder = decoder
         self.metrics = metrics
+        self.slices = slices
         planner = Planner(policy: configuration.policy)
         cachedRecipientsMax = configuration.cachedRecipientsMax
         book = LedgerBook(
@@ -41,6 +44,7 @@ public final class PlannerTask: PartitionTask {
         committed = try TaskRow.read(context)
         book.restore(committed.ledger)
         now = committed.now
+        if try store?.turns().isEmpty == false { slices.begin(context) }
     }
 
     public func process(_ record: InputRecord, _ context: TaskContext) throws(TaskFailure) {
@@ -81,9 +85,13 @@ public final class PlannerTask: PartitionTask {
         book.restore(committed.ledger)
         now = committed.now
         tally.removeAll()
+        // There may be jobs again that had ended, and a wake-up that was asked for is gone.
+        slices.begin(context)
     }
 
-    public func woken(_ context: TaskContext) {}
+    public func woken(_ context: TaskContext) throws(TaskFailure) {
+        try takeSlice(context)
+    }
 
     public func drain(_ context: TaskContext) -> Bool { true }
 
@@ -114,6 +122,10 @@ public final class PlannerTask: PartitionTask {
     ) throws(TaskFailure) {
         let position = Position(topic: input, partition: record.partition, offset: record.offset)
         let origin = RecordOrigin.read(record)
+        if input == .fanout {
+            try decide(event, position, origin, record, context)
+            return slices.begin(context)
+        }
         let home = Murmur2.partition(of: event.recipient.raw, count: context.partitionCount(Output.ledger.rawValue))
         guard home == partition else {
             if origin == nil { return move(event, record, position, to: home, context) }
@@ -121,6 +133,16 @@ public final class PlannerTask: PartitionTask {
                 .misrouted, "the record was moved once, and its recipient's partition is \(home), not \(partition)")
             return bury(record, input, reason, ids: event.ids, context)
         }
+        if case .audience(let addressed) = event {
+            return fanOut(addressed, record, position, isMoved: origin != nil, context)
+        }
+        try decide(event, position, origin, record, context)
+    }
+
+    private func decide(
+        _ event: PlannerEvent, _ position: Position, _ origin: BindingVersion?, _ record: InputRecord,
+        _ context: TaskContext
+    ) throws(TaskFailure) {
         var arrival = Arrival(position: position, appended: Timestamp(millis: record.appendTimeMillis), now: now)
         if let origin { arrival.origin = origin }
         guard var store else { throw TaskFailure("planner task \(partition) got a record before its state") }
@@ -134,7 +156,7 @@ public final class PlannerTask: PartitionTask {
         effects.drainLines { write($0, context) }
     }
 
-    private func send(_ effects: inout PlanEffects, _ context: TaskContext) {
+    func send(_ effects: inout PlanEffects, _ context: TaskContext) {
         var json = JSONWriter(reserving: 0)
         swap(&json, &self.json)
         defer { swap(&json, &self.json) }
@@ -173,7 +195,7 @@ public final class PlannerTask: PartitionTask {
     }
 
     /// Keeps an unusable record as it is, with the reason, and goes on.
-    private func bury(
+    func bury(
         _ record: InputRecord, _ input: InputTopic, _ reason: DeadReason, ids: [Bytes?], _ context: TaskContext
     ) {
         DeadLetter.send(
@@ -188,18 +210,18 @@ public final class PlannerTask: PartitionTask {
     }
 
     /// All lines of a task go to its own partition, so that the chain of digests is one sequence of records.
-    private func write(_ line: PlanLine, _ context: TaskContext) {
+    func write(_ line: PlanLine, _ context: TaskContext) {
         tally.count(line.decision)
-        // A closure that uses the line would hold a copy of it whole.
-        let recipient = line.recipient
+        // A closure that uses the line would hold a copy of it whole. A line of an audience has no recipient.
+        let key = line.recipient.isEmpty ? line.id ?? line.recipient : line.recipient
         book.write(line, at: now) { value in
-            recipient.raw.withUnsafeBytes { key in
+            key.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
             }
         }
     }
 
-    private func writeOrder(_ context: TaskContext) {
+    func writeOrder(_ context: TaskContext) {
         book.writeOrder(at: now) { value in
             Array("plan-\(partition)".utf8).withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
@@ -219,6 +241,7 @@ extension PlannerEvent {
         case .read(let read): read.ids
         case .register, .unregister: [nil]
         case .signal(let signal): signal.hello == nil ? [] : [nil]
+        case .audience(let addressed): [addressed.intent.id]
         }
     }
 }

@@ -64,11 +64,18 @@ struct RecipientCache {
 
     var count: Int { young.count + old.count }
 
+    /// While it is true nobody new comes in, so that a walk over many recipients drives nobody out.
+    var isClosed = false {
+        didSet { lastEntry = nil }
+    }
+
     mutating func entry(_ name: Bytes) -> CachedRecipient {
         if let lastEntry, lastName == name { return lastEntry }
         let entry: CachedRecipient
         if let found = young[name] {
             entry = found
+        } else if isClosed {
+            entry = old[name] ?? CachedRecipient()
         } else {
             if young.count >= countMax / 2 {
                 old = young

@@ -3,7 +3,7 @@ public import HushStream
 
 /// A record as `hush publish` sends it.
 public struct PreparedRecord: Hashable, Sendable {
-    /// The recipient.
+    /// The recipient; of an intent for an audience its id.
     public var key: [UInt8]
     public var value: [UInt8]
     public var headers: [RecordHeader]
@@ -82,7 +82,7 @@ extension PlannerEvent {
     /// `ce_type` of what we write.
     var cloudEventType: Bytes {
         switch self {
-        case .intent: "hush.intent"
+        case .intent, .audience: "hush.intent"
         case .read: "hush.read"
         case .register: "hush.device.register"
         case .unregister: "hush.device.unregister"
@@ -103,6 +103,7 @@ extension PlannerEvent {
         case .register(let registration): registration.device
         case .unregister(let unregistration): unregistration.device
         case .signal(let signal): signal.device
+        case .audience(let addressed): addressed.intent.id
         }
     }
 }

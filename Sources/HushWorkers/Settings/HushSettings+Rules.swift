@@ -24,9 +24,16 @@ extension HushSettings {
     public static let devicesPerRecipientMax = Setting.integer(
         "planner.devices.max", in: 1...1024, default: defaults.devicesPerRecipientMax, "Devices of a recipient.")
 
+    public static let sliceOpsMax = Setting.integer(
+        "planner.slice.max", in: 1...960, default: defaults.sliceOpsMax,
+        "Pushes that one slice of an audience plans at once.")
+    public static let sliceRate = Setting.integer(
+        "planner.slice.rate", in: 1...10_000_000, default: defaults.sliceRate,
+        "Pushes a second that audiences plan, over all partitions; what deliverers can send beside single intents.")
+
     static let planner = [
         lifeDefault.definition, lifeMax.definition, dedupeWindow.definition, livePerRecipientMax.definition,
-        devicesPerRecipientMax.definition,
+        devicesPerRecipientMax.definition, sliceOpsMax.definition, sliceRate.definition,
     ]
 
     // MARK: deliver
@@ -95,6 +102,8 @@ extension Policy {
         dedupeWindow = settings[HushSettings.dedupeWindow]
         livePerRecipientMax = settings[HushSettings.livePerRecipientMax]
         devicesPerRecipientMax = settings[HushSettings.devicesPerRecipientMax]
+        sliceOpsMax = settings[HushSettings.sliceOpsMax]
+        sliceRate = settings[HushSettings.sliceRate]
         batteryLow = settings[HushSettings.batteryLow]
         holdProbe = settings[HushSettings.holdProbe]
         holdMax = settings[HushSettings.holdMax]

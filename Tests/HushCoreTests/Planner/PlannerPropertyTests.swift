@@ -144,7 +144,7 @@ extension PlannerEvent {
             }
         case .read(let read):
             for id in read.ids { known[id, default: Standing()].delete(through: read.revision ?? 1) }
-        case .register, .unregister, .signal: break
+        case .register, .unregister, .signal, .audience: break
         }
     }
 }

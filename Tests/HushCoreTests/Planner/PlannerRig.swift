@@ -1,4 +1,5 @@
 import HushCore
+import Testing
 
 /// A planner with its state and a clock, that tells in words what each record did.
 ///
@@ -38,6 +39,30 @@ struct PlannerRig {
         return effects.lines.map(\.words) + effects.pushes.flatMap(words)
     }
 
+    /// What the next slice of an audience did: first the slice itself, as `slice promo/1 ada...bob: 2 last`.
+    mutating func slice() -> [String] {
+        var effects = PlanEffects()
+        guard let slice = planner.slice(now: now, &state, &effects) else { return [] }
+        pushes += effects.pushes
+        let range = "\(slice.after?.text ?? "")...\(slice.through?.text ?? "")"
+        let head =
+            "slice \(slice.id)/\(slice.revision?.words ?? "") \(range): \(slice.recipients)"
+            + (slice.isLast ? " last" : "")
+        return [head] + effects.lines.map { "\($0.recipient): \($0.words)" } + effects.pushes.flatMap(words)
+    }
+
+    /// Takes slices until none is left; what they pushed.
+    mutating func sliceAll(sourceLocation: SourceLocation = #_sourceLocation) -> [String] {
+        var found: [String] = []
+        for _ in 0..<1000 {
+            let words = slice()
+            if words.isEmpty { return found }
+            found += words.filter { $0.contains(" <- ") }
+        }
+        Issue.record("the slices do not end", sourceLocation: sourceLocation)
+        return found
+    }
+
     func live(_ recipient: Bytes = "ada") -> [Bytes] {
         state.live(of: recipient, at: now).map(\.id)
     }
@@ -64,6 +89,7 @@ extension PlannerEvent {
         case .read: .reads
         case .register, .unregister: .devices
         case .signal: .signals
+        case .audience: .fanout
         }
     }
 
@@ -77,14 +103,33 @@ extension PlannerEvent {
                 revision: revision, created: created, expiry: expiry, app: app))
     }
 
+    /// For an audience; nil: for those who hold it.
+    static func show(
+        _ id: Bytes, _ revision: Int64? = nil, audience: Audience?, title: String = "t", created: Timestamp? = nil,
+        expiry: Expiry? = nil, app: Bytes? = nil
+    ) -> PlannerEvent {
+        .audience(
+            AudienceIntent(
+                intent: Intent(
+                    id: id, recipient: id, body: .show(Content(json: Bytes(#"{"title":"\#(title)"}"#))),
+                    revision: revision, created: created, expiry: expiry, app: app),
+                audience: audience))
+    }
+
+    static func retract(audience id: Bytes, _ revision: Int64? = nil) -> PlannerEvent {
+        .audience(
+            AudienceIntent(
+                intent: Intent(id: id, recipient: id, body: .retract, revision: revision), audience: nil))
+    }
+
     static func retract(_ id: Bytes, _ revision: Int64? = nil, created: Timestamp? = nil) -> PlannerEvent {
         .intent(Intent(id: id, recipient: "ada", body: .retract, revision: revision, created: created))
     }
 
     static func read(
-        _ id: Bytes, _ revision: Int64? = nil, device: Bytes? = nil, install: Bytes? = nil
+        _ id: Bytes, _ revision: Int64? = nil, device: Bytes? = nil, install: Bytes? = nil, of recipient: Bytes = "ada"
     ) -> PlannerEvent {
-        .read(Read(recipient: "ada", ids: [id], revision: revision, device: device, install: install))
+        .read(Read(recipient: recipient, ids: [id], revision: revision, device: device, install: install))
     }
 
     static func register(

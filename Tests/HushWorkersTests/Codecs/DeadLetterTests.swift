@@ -48,8 +48,7 @@ struct DeadLetterTests {
         #expect(
             DeadCode.allCases.map(\.rawValue) == [
                 "no_value", "not_utf8", "not_json", "not_object", "too_deep", "too_large", "bad_envelope",
-                "missing_field", "bad_field", "audience_unsupported", "misrouted", "undeliverable",
-                "unwritable",
+                "missing_field", "bad_field", "misrouted", "undeliverable", "unwritable",
             ])
         #expect(DeadCode.allCases.allSatisfy { $0.meaning.hasSuffix(".") })
     }

@@ -158,8 +158,15 @@ struct IntentDecoderTests {
             (#"{"id":1,"title":"x","in_app":[]}"#, .badField, "in_app"),
             (#"{"id":1,"title":"x","audience":{"all":[]},"recipient":"ada"}"#, .badField, "audience"),
             (#"{"id":1,"title":"x","audience":"all"}"#, .badField, "audience"),
-            (#"{"id":1,"title":"x","audience":{"all":["ios"]}}"#, .audienceUnsupported, "audience"),
-            (#"{"id":1,"audience":true,"retract":true}"#, .audienceUnsupported, "audience"),
+            (#"{"id":1,"title":"x","audience":{}}"#, .badField, "must name a tag"),
+            (#"{"id":1,"title":"x","audience":{"all":[],"any":null,"none":[]}}"#, .badField, "must name a tag"),
+            (#"{"id":1,"title":"x","audience":{"all":["ios"],"non":["muted"]}}"#, .badField, "other than"),
+            (#"{"id":1,"title":"x","audience":{"all":"ios"}}"#, .badField, "audience.all"),
+            (#"{"id":1,"title":"x","audience":{"any":[""]}}"#, .badField, "audience.any"),
+            (#"{"id":1,"title":"x","audience":{"none":[1.5]}}"#, .badField, "audience.none"),
+            (#"{"id":1,"title":"x","audience":true}"#, .badField, "must name tags"),
+            (#"{"id":1,"audience":{"all":["ios"]}}"#, .missingField, "title"),
+            (#"{"title":"x","audience":{"all":["ios"]}}"#, .missingField, "id"),
             ("not json", .notJSON, "JSON"),
             ("[]", .notObject, "object"),
         ])
@@ -167,6 +174,45 @@ struct IntentDecoderTests {
         let reason = try #require(deadReason(.intents, value))
         #expect(reason.code == code)
         #expect(reason.message.contains(mention))
+    }
+
+    @Test("an audience is read as its lists of tags; the id is what its record is keyed by")
+    func readsAudience() throws {
+        let value = #"{"id":7,"title":"x","audience":{"all":["ios",42],"any":["de","at"],"none":["muted"]}}"#
+        let audience = Audience(all: ["ios", "42"], any: ["de", "at"], none: ["muted"])
+        guard case .audience(let read) = try decode(.intents, value, key: "7").event else {
+            Issue.record("not an audience")
+            return
+        }
+        #expect(read.audience == audience)
+        #expect(read.intent.id == "7" && read.intent.recipient == "7")
+        let update = #"{"id":7,"title":"y","revision":2,"audience":true}"#
+        guard case .audience(let known) = try decode(.fanout, update, key: nil).event else {
+            Issue.record("not an audience")
+            return
+        }
+        #expect(known.audience == nil && known.intent.revision == 2)
+        guard case .intent = try decode(.intents, #"{"id":7,"title":"y","audience":false}"#, key: "ada").event else {
+            Issue.record("an audience that is false is none")
+            return
+        }
+    }
+
+    @Test("an audience has at most 64 tags a list, as a device has")
+    func boundsAudience() {
+        func value(_ count: Int) -> String {
+            #"{"id":1,"title":"x","audience":{"any":["# + (0..<count).map { "\"t\($0)\"" }.joined(separator: ",")
+                + "]}}"
+        }
+        #expect(deadReason(.intents, value(64)) == nil)
+        #expect(deadReason(.intents, value(65))?.code == .tooLarge)
+        #expect(deadReason(.intents, value(100_000))?.code == .tooLarge)
+        func register(_ count: Int) -> String {
+            #"{"device":"d","token":"ab","app":"a","tags":["#
+                + (0..<count).map { "\"t\($0)\"" }.joined(separator: ",") + "]}"
+        }
+        #expect(deadReason(.devices, register(64)) == nil)
+        #expect(deadReason(.devices, register(100_000))?.code == .tooLarge)
     }
 
     @Test("no value, an empty one and no recipient anywhere are dead letters")

@@ -1,0 +1,165 @@
+import HushCore
+import HushStream
+import Testing
+
+@testable import HushWorkers
+
+/// Audience intents in the planner's task: their copies, their slices, and what the ledger says of them.
+@Suite struct PlannerAudienceTests {
+    typealias Output = PlannerConfiguration.Output
+
+    static let intent = #"{"id":"promo","audience":{"all":["ios"]},"title":"t"}"#
+
+    private func home(_ key: String) -> Int32 { Murmur2.partition(of: Array(key.utf8), count: 4) }
+
+    private func header(_ name: String, in record: SentRecord) -> String? {
+        record.headers.first { $0.name == name }.map { String(decoding: $0.value, as: UTF8.self) }
+    }
+
+    @Test("an intent for an audience is copied to every partition, with the place it came from")
+    func fansOut() throws {
+        let rig = try PlannerTaskRig(partition: home("promo"))
+        let given = RecordHeader(name: "ce_time", value: Array("2025-12-01T09:00:00Z".utf8))
+        try rig.feed(.intents, Array(Self.intent.utf8), key: Array("promo".utf8), headers: [given])
+        let sent = try rig.commit()
+        let copies = sent.filter { $0.output == Output.fanout.rawValue }
+        #expect(copies.map(\.partition) == [0, 1, 2, 3])
+        #expect(copies.allSatisfy { $0.key == Array("promo".utf8) && $0.value == Array(Self.intent.utf8) })
+        #expect(copies.allSatisfy { $0.headers.first == given && header("hush.origin.offset", in: $0) == "0" })
+        let lines = sent.filter { $0.output == Output.ledger.rawValue }
+        #expect(lines.map(\.key).first == Array("promo".utf8))
+        let line = String(decoding: try #require(lines.first?.value), as: UTF8.self)
+        #expect(line.contains(#""decision":"fanout","id":"promo","cause":{"topic":"hush.intents","partition":"#))
+        #expect(!sent.contains { $0.output == Output.pushes.rawValue })
+    }
+
+    @Test("an intent for an audience in a foreign partition moves to its id's; its copies tell where it first stood")
+    func moves() throws {
+        let foreign = (home("promo") + 1) % 4
+        let rig = try PlannerTaskRig(partition: foreign)
+        try rig.feed(.intents, Self.intent, key: "someone")
+        let moved = try #require(try rig.commit().first { $0.output == Output.intents.rawValue })
+        #expect(moved.partition == home("promo"))
+        let second = try PlannerTaskRig(partition: home("promo"))
+        try second.feed(.intents, moved.value, key: moved.key, headers: moved.headers)
+        let copy = try #require(try second.commit().first { $0.output == Output.fanout.rawValue })
+        #expect(copy.headers == moved.headers)
+        #expect(header("hush.origin.partition", in: copy) == "\(foreign)")
+    }
+
+    @Test("what cannot be copied to all partitions is a dead letter")
+    func tooLarge() throws {
+        let rig = try PlannerTaskRig(partition: home("promo"))
+        let ballast = String(repeating: "x", count: 1 << 20)
+        let value = #"{"id":"promo","audience":{"all":["ios"]},"title":"t","unknown":"\#(ballast)"}"#
+        try rig.feed(.intents, value, key: "promo")
+        let dead = try #require(try rig.commit().first { $0.output == Output.dead.rawValue })
+        #expect(header(DeadLetter.codeHeader, in: dead) == "too_large")
+    }
+
+    /// A task of ada's partition with five phones that have the tag, whose slices take two each.
+    private func rig() throws -> PlannerTaskRig {
+        var policy = Policy()
+        policy.sliceOpsMax = 2
+        let rig = try PlannerTaskRig(policy: policy)
+        let names = (0...).lazy.map { "r\($0)" }.filter { home($0) == 1 }.prefix(4)
+        for name in ["ada"] + names {
+            let token = String(decoding: Hex.encode(Array(name.utf8)), as: UTF8.self)
+            try rig.feed(
+                .devices, #"{"device":"\#(name)-phone","token":"\#(token)","app":"chat","tags":["ios"]}"#, key: name)
+        }
+        _ = try rig.commit()
+        return rig
+    }
+
+    @Test("a slice has one line, with the digest of its ops; the order line tells when it was taken")
+    func slices() throws {
+        let rig = try rig()
+        try rig.feed(.fanout, Self.intent, key: "promo")
+        #expect(try rig.turn())
+        let sent = try rig.commit()
+        let pushes = sent.filter { $0.output == Output.pushes.rawValue }
+        #expect(pushes.count == 2)
+        #expect(
+            String(decoding: pushes[0].value ?? [], as: UTF8.self).contains(
+                #""cause":{"topic":"hush.fanout","partition":1,"offset":0}"#))
+        let lines = sent.filter { $0.output == Output.ledger.rawValue }
+            .map { String(decoding: $0.value ?? [], as: UTF8.self) }
+        #expect(lines.count == 3)
+        #expect(lines[0].contains(#""decision":"planned","id":"promo","revision":1,"cause""#))
+        let second = try #require((0...).lazy.map { "r\($0)" }.first { home($0) == 1 })
+        let ops = [#"["ada","ada-phone","create"]"#, #"["\#(second)","\#(second)-phone","create"]"#]
+        let hash = SHA256.digest(Array(ops.map { $0 + "\n" }.joined().utf8))
+        let digest = String(decoding: Hex.encode(hash), as: UTF8.self)
+        #expect(
+            lines[1].contains(
+                #""decision":"sliced","id":"promo","revision":1,"recipients":2,"count":2,"digest":"\#(digest)","#
+                    + #""through":"\#(second)","cause":{"topic":"hush.fanout","partition":1,"offset":0}}"#))
+        #expect(lines[2].contains(#""order":[["hush.fanout",1],["slices",1]],"ends":{"hush.fanout":1}"#))
+    }
+
+    @Test("in a turn of the loop one slice is taken at most, and records are read between any two")
+    func oneATurn() throws {
+        let rig = try rig()
+        try rig.feed(.fanout, Self.intent, key: "promo")
+        #expect(try rig.turn())
+        // Without a new turn nothing more is taken, though the task asks for it.
+        #expect(try rig.driver.wake(rig.task, nowMillis: .max))
+        try rig.feed(.intents, #"{"id":"x","title":"t"}"#)
+        #expect(try rig.turn())
+        let order = try #require(try rig.commit(.ledger).last)
+        #expect(order.contains(#""order":[["hush.fanout",1],["slices",1],["hush.intents",1],["slices",1]]"#))
+    }
+
+    @Test("a slice that is aborted is taken again with the same bytes, and a task that starts anew goes on behind it")
+    func restarts() throws {
+        let (rig, other) = (try rig(), try rig())
+        for each in [rig, other] {
+            try each.feed(.fanout, Self.intent, key: "promo")
+            _ = try each.commit()
+            #expect(try each.turn())
+        }
+        try rig.crash()
+        #expect(try rig.turn())
+        #expect(try rig.commit() == other.commit())
+        try rig.crash()
+        var sizes: [Int] = []
+        for _ in 0..<10 {
+            guard try rig.turn() else { break }
+            sizes.append(try rig.commit().count { $0.output == Output.pushes.rawValue })
+        }
+        #expect(sizes == [2, 1])
+        // Nothing is left to wake for, after a start neither.
+        try rig.crash()
+        _ = try rig.turn()
+        #expect(try rig.commit() == [])
+        #expect(try rig.turn() == false)
+    }
+
+    @Test("the next slice rests until its pushes are within the partition's share of the rate, 20 ms at least")
+    func rests() {
+        let driver = InMemoryTask(PlannerTaskRig.stream)
+        let pace = SlicePace(rate: 1000) { Timestamp(millis: 5000) }
+        pace.rest(250, driver.context)
+        #expect(driver.wakeAtMillis == 6000)
+        pace.rest(0, driver.context)
+        #expect(driver.wakeAtMillis == 5020)
+        pace.begin(driver.context)
+        #expect(driver.wakeAtMillis == 5000)
+    }
+
+    @Test("a partition that found the turn taken comes before those that the loop asks first, unless it has gone")
+    func fairness() {
+        let pace = SlicePace(rate: 1000) { .distantPast }
+        func turn(_ asking: [Int32]) -> [Int32] {
+            pace.turn()
+            return asking.filter(pace.take)
+        }
+        #expect((0..<6).map { _ in turn([0, 1, 2]) } == [[0], [1], [2], [0], [1], [2]])
+        #expect(turn([0, 1, 2]) == [0])
+        // Those who wait are gone; one turn finds that out.
+        #expect(turn([0]) == [])
+        #expect(turn([0]) == [0])
+        #expect(turn([0]) == [0])
+    }
+}
