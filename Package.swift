@@ -47,8 +47,12 @@ let package = Package(
         module(
             "HushSimulator",
             ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
+        module("HushAudit", ["HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "CSQLite", "CLinux"]),
         .executableTarget(
-            name: "hush", dependencies: ["HushCore", "HushBase", "HushWorkers", "HushSimulator"],
+            name: "hush",
+            dependencies: [
+                "HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator", "HushAudit"
+            ],
             swiftSettings: strict),
         .executableTarget(
             name: "hush-benchmarks",
@@ -62,6 +66,8 @@ let package = Package(
         tests("HushAPNsTests", ["HushAPNs", "HushBase"]),
         tests("HushWorkersTests", ["HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
         tests("HushSimulatorTests", ["HushSimulator", "HushCore", "HushKit", "HushBase", "HushAPNs", "HushWorkers"]),
+        tests(
+            "HushAuditTests", ["HushAudit", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
         tests(
             "PipelineTests",
             ["HushSimulator", "HushKit", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),

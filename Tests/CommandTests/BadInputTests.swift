@@ -84,4 +84,27 @@ struct BadInputTests {
         #expect(hush.status != 0)
         #expect(hush.errors.contains("enable.auto.commit"))
     }
+
+    @Test(
+        "dead says what is wrong with how it is called, and ends with 64",
+        arguments: [
+            (["dead"], "list, show, redrive or export"), (["dead", "burn"], "not burn"),
+            (["dead", "redrive"], "choose letters"), (["dead", "show"], "at least one letter"),
+            (["dead", "show", "17"], "17 is no letter"), (["dead", "list", "--since", "yesterday"], "--since must be"),
+            (["dead", "list", "--topic", "hush.ledger"], "--topic must be"),
+            (["dead", "redrive", "--mended", "absent.jsonl"], "cannot be read"),
+        ])
+    func badCalls(arguments: [String], words: String) throws {
+        let hush = try Hush(arguments)
+        #expect(hush.status == 64)
+        #expect(hush.output.isEmpty)
+        #expect(hush.errors.contains(words), "\(hush.errors)")
+    }
+
+    @Test("a mended file that cannot be is told by its line before anything is sent")
+    func badMended() throws {
+        let hush = try Hush(["dead", "redrive", "--mended", "m.jsonl"], files: ["m.jsonl": "{\n"])
+        #expect(hush.status == 64)
+        #expect(hush.errors.contains("--mended m.jsonl, line 1: is no JSON object"))
+    }
 }

@@ -26,7 +26,14 @@ enum Rules {
             "HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux", "Glibc",
             "Synchronization", "Foundation",
         ],
-        "hush": ["HushCore", "HushBase", "HushWorkers", "HushSimulator", "Glibc", "Synchronization", "Foundation"],
+        "HushAudit": [
+            "HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "CSQLite", "CLinux", "Glibc",
+            "Synchronization", "Foundation",
+        ],
+        "hush": [
+            "HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator", "HushAudit", "Glibc",
+            "Synchronization", "Foundation",
+        ],
     ]
 
     /// The modules that a file imports, each with its line.

@@ -13,10 +13,13 @@ public enum DeadLetter {
     /// Names of ours.
     public static let stageHeader = "hush.error.stage"
     public static let codeHeader = "hush.error.code"
+    /// When the record was appended where it stood: milliseconds since 1970.
+    public static let timeHeader = "hush.error.time"
 
     /// The original's headers, less those of an earlier death, and why it died now.
     public static func headers(
-        of original: [RecordHeader], topic: String, partition: Int32, offset: Int64, stage: Stage, reason: DeadReason
+        of original: [RecordHeader], topic: String, partition: Int32, offset: Int64, timeMillis: Int64, stage: Stage,
+        reason: DeadReason
     ) -> [RecordHeader] {
         func text(_ name: String, _ value: String) -> RecordHeader {
             RecordHeader(name: name, value: Array(value.utf8))
@@ -29,11 +32,12 @@ public enum DeadLetter {
             text(messageHeader, String(reason.message.prefix(messageCharactersMax))),
             text(stageHeader, stage.rawValue),
             text(codeHeader, reason.code.rawValue),
+            text(timeHeader, "\(timeMillis)"),
         ]
     }
 
-    static let bytesHeader = "hush.error.value.bytes"
-    static let digestHeader = "hush.error.value.sha256"
+    package static let bytesHeader = "hush.error.value.bytes"
+    package static let digestHeader = "hush.error.value.sha256"
 
     /// Sends an unusable record to `output` as it is; of a value that no record there can hold go size and digest.
     ///
@@ -44,8 +48,8 @@ public enum DeadLetter {
     ) {
         func made(_ original: [RecordHeader]) -> [RecordHeader] {
             headers(
-                of: original, topic: topic, partition: record.partition, offset: record.offset, stage: stage,
-                reason: reason)
+                of: original, topic: topic, partition: record.partition, offset: record.offset,
+                timeMillis: record.appendTimeMillis, stage: stage, reason: reason)
         }
         func size(_ headers: [RecordHeader]) -> Int {
             headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.count }
@@ -74,7 +78,8 @@ public enum DeadLetter {
     public static let bytesMax = 64 << 10
     private static let messageCharactersMax = 1000
 
-    private static func isOurs(_ name: String) -> Bool {
+    /// Whether a header of this name tells of a death.
+    package static func isOurs(_ name: String) -> Bool {
         name.hasPrefix("__streams.errors.") || name.hasPrefix("hush.error.")
     }
 }

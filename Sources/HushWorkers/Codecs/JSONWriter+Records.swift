@@ -1,34 +1,34 @@
-import HushCore
+package import HushCore
 
 /// The pieces that several kinds of records share.
 extension JSONWriter {
     /// `"name":` behind a comma; inlined, so that the name's length is known where it is copied.
     @inline(__always)
-    mutating func member(_ name: StaticString) {
+    package mutating func member(_ name: StaticString) {
         raw(",\"")
         raw(name)
         raw("\":")
     }
 
-    mutating func member(_ name: StaticString, _ text: Bytes?) {
+    package mutating func member(_ name: StaticString, _ text: Bytes?) {
         guard let text else { return }
         member(name)
         string(text)
     }
 
-    mutating func member(_ name: StaticString, _ number: (some BinaryInteger)?) {
+    package mutating func member(_ name: StaticString, _ number: (some BinaryInteger)?) {
         guard let number else { return }
         member(name)
         integer(number)
     }
 
-    mutating func member(_ name: StaticString, _ truth: Bool?) {
+    package mutating func member(_ name: StaticString, _ truth: Bool?) {
         guard let truth else { return }
         member(name)
         boolean(truth)
     }
 
-    mutating func member(_ name: StaticString, _ moment: Timestamp?) {
+    package mutating func member(_ name: StaticString, _ moment: Timestamp?) {
         guard let moment else { return }
         member(name)
         time(moment)

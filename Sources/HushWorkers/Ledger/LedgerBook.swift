@@ -31,7 +31,7 @@ public final class LedgerBook {
     }
 
     public private(set) var state: LedgerState
-    private let stage: Stage
+    private let stage: StaticString
     private let config: Bytes
     private let build: Bytes
     private let digest = SHA256Digest()
@@ -50,7 +50,15 @@ public final class LedgerBook {
 
     /// `task` is such as `plan-3`, and the key of the order lines; `config` a digest of the settings that decisions
     /// depend on.
-    public init(task: Bytes, stage: Stage, config: Bytes, build: Bytes, state: LedgerState = LedgerState()) {
+    public convenience init(
+        task: Bytes, stage: Stage, config: Bytes, build: Bytes, state: LedgerState = LedgerState()
+    ) {
+        self.init(
+            task: task, stage: stage == .plan ? "plan" : "deliver", config: config, build: build, state: state)
+    }
+
+    /// The book of a tool, under a stage's name of its own.
+    public init(task: Bytes, stage: StaticString, config: Bytes, build: Bytes, state: LedgerState = LedgerState()) {
         self.stage = stage
         self.config = config
         self.build = build
@@ -74,11 +82,7 @@ public final class LedgerBook {
 
     /// Notes that a record was taken; the order line tells it.
     public func took(_ topic: Topic, offset: Int64) {
-        if let last = runs.indices.last, runs[last].topic == topic {
-            runs[last].count += 1
-        } else {
-            runs.append(Run(topic: topic, count: 1))
-        }
+        took(topic)
         if let index = ends.firstIndex(where: { $0.topic == topic }) {
             ends[index].offset = offset + 1
         } else {
@@ -92,6 +96,15 @@ public final class LedgerBook {
             runs[last].count += 1
         } else {
             runs.append(Run(topic: nil, count: 1))
+        }
+    }
+
+    /// The same where records come from many partitions, and no offset tells where they end.
+    public func took(_ topic: Topic) {
+        if let last = runs.indices.last, runs[last].topic == topic {
+            runs[last].count += 1
+        } else {
+            runs.append(Run(topic: topic, count: 1))
         }
     }
 
@@ -189,10 +202,12 @@ public final class LedgerBook {
         swap(&json, &lent)
     }
 
-    private static func json(of now: Timestamp, _ stage: Stage) -> [UInt8] {
+    private static func json(of now: Timestamp, _ stage: StaticString) -> [UInt8] {
         var json = JSONWriter(reserving: 64)
         json.member("at", now)
-        json.raw(stage == .plan ? ",\"stage\":\"plan\"" : ",\"stage\":\"deliver\"")
+        json.raw(",\"stage\":\"")
+        json.raw(stage)
+        json.byte(UInt8(ascii: "\""))
         return json.bytes
     }
 }

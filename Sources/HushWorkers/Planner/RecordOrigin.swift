@@ -5,10 +5,10 @@ import HushStream
 ///
 /// Registers are versioned by it, so a detour changes no order. Any writer of the topic can set these headers; what they
 /// claim is never later than the record itself.
-enum RecordOrigin {
-    static let partitionHeader: StaticString = "hush.origin.partition"
-    static let offsetHeader: StaticString = "hush.origin.offset"
-    static let timeHeader: StaticString = "hush.origin.time"
+package enum RecordOrigin {
+    package static let partitionHeader: StaticString = "hush.origin.partition"
+    package static let offsetHeader: StaticString = "hush.origin.offset"
+    package static let timeHeader: StaticString = "hush.origin.time"
 
     /// Nil where the record was not moved.
     static func read(_ record: InputRecord) -> BindingVersion? {

@@ -73,6 +73,14 @@ extension HushSettings {
         cachedRecipients.definition,
     ]
 
+    // MARK: dead
+
+    public static let deadAttemptsMax = Setting.integer(
+        "dead.attempts.max", in: 1...100, default: 3,
+        "How often a record is redriven; one that died after each of these is parked.")
+
+    static let dead = [deadAttemptsMax.definition]
+
     // MARK: state
 
     public static let stateDirectory = Setting.text(

@@ -4,7 +4,8 @@ public import HushBase
 public enum HushSettings {
     /// What all verbs share, in the order of the documentation.
     public static let table = SettingsTable(
-        kafka + topics + run + state + planner + deliver + apns + admin + log, passThroughPrefixes: [kafkaPrefix])
+        kafka + topics + run + state + planner + deliver + apns + dead + admin + log, passThroughPrefixes: [kafkaPrefix]
+    )
 
     /// Behind it, keys are librdkafka's: `kafka.security.protocol=SSL`, or `-X security.protocol=SSL`.
     public static let kafkaPrefix = "kafka."

@@ -13,6 +13,7 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
     case plannerMarks = "hush.planner.marks"
     case plannerRows = "hush.planner.rows"
     case delivererRows = "hush.deliverer.rows"
+    case redrives = "hush.redrives"
 
     public var name: String { rawValue }
 
@@ -27,7 +28,7 @@ public enum Topic: String, Hashable, Sendable, CaseIterable {
         case .intents, .reads, .devices, .signals, .fanout, .ledger, .plannerMarks, .plannerRows: .planner
         case .pushes, .delivererRows: .deliverer
         // Every stage writes it, each under the record's own key.
-        case .dead: .planner
+        case .dead, .redrives: .planner
         }
     }
 

@@ -64,7 +64,7 @@ public struct TopicPlan: Hashable, Sendable {
         case .pushes: .delete(after: pushesRetention)
         case .dead: .delete(after: deadRetention)
         case .plannerMarks: .compactAndDelete(after: markLife)
-        case .plannerRows, .delivererRows: .compact
+        case .plannerRows, .delivererRows, .redrives: .compact
         }
     }
 

@@ -35,7 +35,7 @@ struct TopicPlanTests {
 
     @Test("every topic has the broker's append time, and the counts of its side")
     func definitionsHold() {
-        #expect(plan.definitions.count == 11)
+        #expect(plan.definitions.count == 12)
         #expect(plan.definitions.allSatisfy { $0.configuration["message.timestamp.type"] == "LogAppendTime" })
         var plan = TopicPlan()
         plan.plannerPartitions = 6
