@@ -48,10 +48,12 @@ let package = Package(
             "HushSimulator",
             ["HushCore", "HushBase", "HushKit", "HushAPNs", "HushStream", "HushWorkers", "CLinux"]),
         module("HushAudit", ["HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "CSQLite", "CLinux"]),
+        module(
+            "HushLoad", ["HushCore", "HushBase", "HushKit", "HushStream", "HushWorkers", "HushSimulator", "CLinux"]),
         .executableTarget(
             name: "hush",
             dependencies: [
-                "HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator", "HushAudit"
+                "HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator", "HushAudit", "HushLoad",
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -68,6 +70,8 @@ let package = Package(
         tests("HushSimulatorTests", ["HushSimulator", "HushCore", "HushKit", "HushBase", "HushAPNs", "HushWorkers"]),
         tests(
             "HushAuditTests", ["HushAudit", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
+        tests(
+            "HushLoadTests", ["HushLoad", "HushSimulator", "HushWorkers", "HushCore", "HushBase", "HushStream"]),
         tests(
             "PipelineTests",
             ["HushSimulator", "HushKit", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),

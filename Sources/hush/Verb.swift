@@ -45,5 +45,5 @@ struct Verb: Sendable {
     let run: @Sendable (Invocation) throws -> ExitCode
 
     /// In the order of `hush help`.
-    static let all: [Verb] = [.demo, .simulate, .topics, .run, .publish, .dead, .apns, .config]
+    static let all: [Verb] = [.demo, .simulate, .topics, .run, .publish, .dead, .load, .apns, .config]
 }

@@ -86,13 +86,17 @@ struct BadInputTests {
     }
 
     @Test(
-        "dead says what is wrong with how it is called, and ends with 64",
+        "dead and load say what is wrong with how they are called, and end with 64",
         arguments: [
             (["dead"], "list, show, redrive or export"), (["dead", "burn"], "not burn"),
             (["dead", "redrive"], "choose letters"), (["dead", "show"], "at least one letter"),
             (["dead", "show", "17"], "17 is no letter"), (["dead", "list", "--since", "yesterday"], "--since must be"),
             (["dead", "list", "--topic", "hush.ledger"], "--topic must be"),
             (["dead", "redrive", "--mended", "absent.jsonl"], "cannot be read"),
+            (["load", "--threshold", "p99<fast"], "fast is no duration"),
+            (["load", "--threshold", "q99<1s"], "there is no figure q99"), (["load", "--profile", "5"], "no step"),
+            (["load", "--reads", "0.9", "--bad", "0.9"], "at most 1 together"),
+            (["load", "--stall", "5s"], "--stall must be"), (["load", "--scale", "0"], "--scale must be"),
         ])
     func badCalls(arguments: [String], words: String) throws {
         let hush = try Hush(arguments)

@@ -117,6 +117,16 @@ private let promtool: String? = (ProcessInfo.processInfo.environment["PATH"] ?? 
         #expect(histogram.minNanos == 0)
     }
 
+    @Test("counts up to a value, and the deviation, are those of the values")
+    func countsAndDeviation() {
+        var histogram = LatencyHistogram()
+        #expect(histogram.count(through: 5) == 0 && histogram.deviationNanos == 0)
+        for nanos: Int64 in [2, 4, 4, 4, 5, 5, 7, 9] { histogram.record(nanos: nanos) }
+        #expect(histogram.count(through: 4) == 4)
+        #expect(histogram.count(through: 9) == 8 && histogram.count(through: .max) == 8)
+        #expect(histogram.deviationNanos == 2)
+    }
+
     @Test("merging two is as recording all in one")
     func merging() {
         var (left, right, all) = (LatencyHistogram(), LatencyHistogram(), LatencyHistogram())

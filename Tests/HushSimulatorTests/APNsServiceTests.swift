@@ -90,6 +90,39 @@ struct APNsServiceTests {
         #expect((60...140).contains(first.counts.unanswered))
     }
 
+    @Test("log-normal latencies have the median that was asked for, a long tail, and an end")
+    func logNormal() {
+        var faults = APNsFaults()
+        faults.logNormal = (.milliseconds(40), 0.5)
+        var random = SplitMix64(seed: 3)
+        let draws = (0..<10_000).map { _ in faults.drawLatency(&random) }.sorted()
+        #expect(draws[5000] > .milliseconds(38) && draws[5000] < .milliseconds(42))
+        // exp(0.5 * 2.326) of the median is the 99th percentile.
+        #expect(draws[9900] > .milliseconds(118) && draws[9900] < .milliseconds(140))
+        faults.logNormal = (.seconds(50), 3)
+        #expect((0..<100).allSatisfy { _ in faults.drawLatency(&random) <= .seconds(60) })
+    }
+
+    @Test("in a stall no answer leaves before its end; outside of it the latency alone counts")
+    func stalls() {
+        var faults = APNsFaults()
+        faults.latency = .milliseconds(40) ... .milliseconds(40)
+        faults.stall = APNsFaults.Stall(every: .seconds(10), lasts: .seconds(2))
+        var service = Self.service(faults)
+        let waits: [(millis: Int64, after: Int64)] = [
+            (0, 40), (7999, 40), (8000, 2000), (9990, 40), (10_000, 40), (18_500, 1500),
+        ]
+        for wait in waits {
+            let (reply, push) = service.receive(Self.request(), now: Self.now.adding(millis: wait.millis))
+            guard case .answer(_, _, _, _, let after) = reply else {
+                Issue.record("\(reply)")
+                return
+            }
+            #expect(after == .milliseconds(wait.after), "\(wait.millis)")
+            #expect(push?.answerAfter == after)
+        }
+    }
+
     @Test("a 503 says when to come again; half of the unanswered pushes arrive all the same")
     func details() {
         var faults = APNsFaults()

@@ -30,8 +30,12 @@ enum Rules {
             "HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "CSQLite", "CLinux", "Glibc",
             "Synchronization", "Foundation",
         ],
+        "HushLoad": [
+            "HushCore", "HushBase", "HushKit", "HushStream", "HushWorkers", "HushSimulator", "CLinux", "Glibc",
+            "Synchronization", "Foundation",
+        ],
         "hush": [
-            "HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator", "HushAudit", "Glibc",
+            "HushCore", "HushBase", "HushStream", "HushWorkers", "HushSimulator", "HushAudit", "HushLoad", "Glibc",
             "Synchronization", "Foundation",
         ],
     ]

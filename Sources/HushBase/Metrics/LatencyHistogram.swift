@@ -10,6 +10,7 @@ public struct LatencyHistogram: Sendable {
     public private(set) var minNanos: Int64 = 0
     public private(set) var maxNanos: Int64 = 0
     private var sumNanos: Double = 0
+    private var sumSquares: Double = 0
 
     public init() {
         counts = Array(repeating: 0, count: Self.index(of: .max) + 1)
@@ -26,6 +27,7 @@ public struct LatencyHistogram: Sendable {
         minNanos = count == 0 ? value : min(minNanos, value)
         maxNanos = max(maxNanos, value)
         sumNanos += Double(value)
+        sumSquares += Double(value) * Double(value)
         count += 1
     }
 
@@ -36,10 +38,21 @@ public struct LatencyHistogram: Sendable {
         minNanos = count == 0 ? other.minNanos : min(minNanos, other.minNanos)
         maxNanos = max(maxNanos, other.maxNanos)
         sumNanos += other.sumNanos
+        sumSquares += other.sumSquares
         count += other.count
     }
 
     public var meanNanos: Double { count == 0 ? 0 : sumNanos / Double(count) }
+
+    /// The standard deviation.
+    public var deviationNanos: Double {
+        count == 0 ? 0 : max(0, sumSquares / Double(count) - meanNanos * meanNanos).squareRoot()
+    }
+
+    /// How many values were counted up to the place where this one is counted.
+    public func count(through nanos: Int64) -> UInt64 {
+        counts[...Self.index(of: max(0, nanos))].reduce(0, +)
+    }
 
     /// The value that a share of the values (0.99 for p99) does not exceed, in nanoseconds; 0 where there is none.
     public func nanos(atQuantile quantile: Double) -> Int64 {

@@ -25,6 +25,9 @@ public struct Settings: Sendable {
         public var source: Source
     }
 
+    /// What is shown in the place of a secret.
+    public static let mask = "********"
+
     public let table: SettingsTable
     private let given: [String: (text: String, source: Source)]
 
@@ -100,7 +103,7 @@ public struct Settings: Sendable {
     }
 
     private func entry(_ key: String, _ text: String, _ isSecret: Bool) -> Entry {
-        Entry(key: key, shown: isSecret && !text.isEmpty ? "********" : text, source: source(of: key))
+        Entry(key: key, shown: isSecret && !text.isEmpty ? Self.mask : text, source: source(of: key))
     }
 
     /// Whether a key of a library holds something that nobody should read over a shoulder.

@@ -1,3 +1,4 @@
+import Glibc
 public import HushCore
 
 /// How often the simulated APNs is in trouble, and how; drawn from a seed, request by request.
@@ -27,8 +28,41 @@ public struct APNsFaults: Hashable, Sendable {
     public var retryAfterSeconds: Int64 = 1
     /// A GOAWAY follows after so many streams of a connection; nil: never.
     public var goAwayEvery: Int?
-    /// How long an answer takes.
+    /// How long an answer takes: evenly between these.
     public var latency: ClosedRange<Duration> = .zero ... .zero
+    /// In the place of `latency`: a log-normal distribution, as networks have it; `sigma` is that of the logarithm.
+    public var logNormal: (median: Duration, sigma: Double)? {
+        get { logNormalMedian.map { ($0, logNormalSigma) } }
+        set {
+            logNormalMedian = newValue?.median
+            logNormalSigma = newValue?.sigma ?? 0
+        }
+    }
+    // Two parts, for a tuple is not Hashable.
+    private var logNormalMedian: Duration?
+    private var logNormalSigma = 0.0
+    /// Once in each `every`, counted from the first request, no answer leaves for so long: what came in waits for its end.
+    public var stall: Stall?
+
+    public struct Stall: Hashable, Sendable {
+        public var every: Duration
+        public var lasts: Duration
+
+        public init(every: Duration, lasts: Duration) {
+            self.every = every
+            self.lasts = lasts
+        }
+
+        /// How long an answer has still to wait, so long after the first request; the stall ends each period.
+        func wait(after elapsed: Duration) -> Duration {
+            let period = max(1, every.wholeMillis)
+            let rest = period - elapsed.wholeMillis % period
+            return rest <= lasts.wholeMillis ? .milliseconds(rest) : .zero
+        }
+    }
+
+    /// What a log-normal draw is cut to.
+    static let latencyMax = Duration.seconds(60)
 
     public init() {}
 
@@ -49,6 +83,13 @@ public struct APNsFaults: Hashable, Sendable {
 
     /// How long the next answer takes.
     public func drawLatency(_ random: inout SplitMix64) -> Duration {
+        if let median = logNormalMedian {
+            // Box and Muller's way from two even draws to a normal one.
+            let (radius, angle) = (Double.random(in: 0..<1, using: &random), Double.random(in: 0..<1, using: &random))
+            let normal = (-2 * log(1 - radius)).squareRoot() * cos(2 * .pi * angle)
+            let nanos = Double(median.wholeMillis) * 1e6 * exp(logNormalSigma * normal)
+            return .nanoseconds(Int64(min(nanos, Double(Self.latencyMax.wholeMillis) * 1e6)))
+        }
         let (low, high) = (latency.lowerBound.wholeMillis, latency.upperBound.wholeMillis)
         return .milliseconds(low == high ? low : Int64.random(in: low...high, using: &random))
     }

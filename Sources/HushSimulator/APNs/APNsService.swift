@@ -13,6 +13,8 @@ public struct AcceptedPush: Sendable {
     public var payload: PayloadValue
     /// False where the sender was left without an answer.
     public var isAnswered: Bool
+    /// How long after `at` the answer leaves.
+    public var answerAfter = Duration.zero
 
     /// As the phone gets it.
     public var delivered: DeliveredPush {
@@ -50,6 +52,8 @@ public struct APNsService: Sendable {
     /// What pushes to a token are answered, whatever the rules say.
     private var scripted: [Bytes: APNsReason] = [:]
     public private(set) var counts = Counts()
+    /// The first request.
+    private var began: Timestamp?
 
     public init(rules: APNsRules, faults: APNsFaults = APNsFaults(), seed: UInt64 = 1) {
         self.rules = rules
@@ -74,7 +78,12 @@ public struct APNsService: Sendable {
 
     /// Takes a request; the push where it is delivered, whether its sender learns of it or not.
     public mutating func receive(_ request: SimulatedRequest, now: Timestamp) -> (APNsReply, AcceptedPush?) {
-        let latency = faults.drawLatency(&random)
+        var latency = faults.drawLatency(&random)
+        if let stall = faults.stall {
+            let first = began ?? now
+            began = first
+            latency = max(latency, stall.wait(after: now - first))
+        }
         let apnsID = request["apns-id"] ?? uuid()
         if let reason = request.token.flatMap({ scripted[$0] }) {
             return (refuse(reason, apnsID, timestamp: reason.status == 410 ? now : nil, after: latency), nil)
@@ -88,7 +97,8 @@ public struct APNsService: Sendable {
         }
         switch faults.draw(&random) {
         case .accept:
-            let push = accept(request, token, apnsID, isAnswered: true, now: now)
+            var push = accept(request, token, apnsID, isAnswered: true, now: now)
+            push.answerAfter = latency
             return (
                 .answer(reason: nil, apnsID: apnsID, timestampMillis: nil, retryAfterSeconds: nil, after: latency),
                 push

@@ -1,0 +1,117 @@
+import HushCore
+
+/// What items are: shares of all, each from 0 to 1; what is left are new notifications.
+public struct LoadMix: Hashable, Sendable {
+    public var reads = 0.15
+    public var retracts = 0.02
+    public var updates = 0.03
+    /// Items that were sent before, byte for byte.
+    public var duplicates = 0.05
+    /// Records that cannot be read.
+    public var bad = 0.001
+    /// New notifications that go to the few recipients who get more than others: one of a hundred.
+    public var hot = 0.1
+    public var seed: UInt64 = 1
+    public var recipients = 10_000
+    /// Names this run in ids and recipients, so that runs do not meet.
+    public var run = "load-"
+    /// Which of the trials of a run: its notifications are others than those of the trials before, for the same people.
+    public var trial = 1
+    /// How many items lie between a notification and what happens to it later.
+    public var distance = 1000
+    public var urgent = false
+    /// What fills the body of a notification, in bytes.
+    public var bodyBytes = 80
+
+    public init() {}
+
+    /// What the ids of all trials begin with, and those of this one.
+    var idPrefix: String { run + "t" }
+    var trialPrefix: String { "\(idPrefix)\(trial)-" }
+
+    /// What is wrong with it; nil where it is good.
+    public var fault: String? {
+        let shares = [reads, retracts, updates, duplicates, bad, hot]
+        guard shares.allSatisfy({ (0...1).contains($0) }), reads + retracts + updates + duplicates + bad <= 1 else {
+            return "the shares of the mix must lie between 0 and 1, and be at most 1 together"
+        }
+        if recipients < 1 { return "there must be a recipient" }
+        return nil
+    }
+
+    /// Only new notifications: what the delivery stage alone is loaded with.
+    public static func createsOnly(_ mix: LoadMix) -> LoadMix {
+        var mix = mix
+        (mix.reads, mix.retracts, mix.updates, mix.duplicates, mix.bad) = (0, 0, 0, 0, 0)
+        return mix
+    }
+}
+
+/// One item of a load test; a function of the mix and its number.
+public struct LoadItem: Hashable, Sendable {
+    public enum Kind: Hashable, Sendable, CaseIterable {
+        case create, update, read, retract, duplicate, bad
+    }
+
+    public var kind: Kind
+    /// The item that made the notification it is about; its own number for a new one.
+    public var subject: Int
+    /// The number of the recipient.
+    public var recipient: Int
+}
+
+extension LoadMix {
+    /// Item *i*. What happens to a notification happens to one that was made `distance` to twice as many items before;
+    /// where there is none yet, the item is a new notification.
+    public func item(_ index: Int) -> LoadItem {
+        var random = SplitMix64(seed: seed &+ UInt64(index) &* 0x9e37_79b9_7f4a_7c15)
+        // The first numbers of near seeds are near each other's mix; one step apart they are not.
+        _ = random.next()
+        var point = Double.random(in: 0..<1, using: &random)
+        func falls(in share: Double) -> Bool {
+            point -= share
+            return point < 0
+        }
+        let kind: LoadItem.Kind =
+            if falls(in: reads) {
+                .read
+            } else if falls(in: retracts) {
+                .retract
+            } else if falls(in: updates) {
+                .update
+            } else if falls(in: duplicates) {
+                .duplicate
+            } else if falls(in: bad) {
+                .bad
+            } else {
+                .create
+            }
+        let isHot = Double.random(in: 0..<1, using: &random) < hot
+        let crowd = isHot ? max(1, recipients / 100) : recipients
+        let own = LoadItem(kind: .create, subject: index, recipient: Int.random(in: 0..<crowd, using: &random))
+        switch kind {
+        case .create: return own
+        case .bad: return LoadItem(kind: .bad, subject: index, recipient: own.recipient)
+        case .read, .retract, .update, .duplicate:
+            let back = distance + Int.random(in: 0...distance, using: &random)
+            // A few steps find a new notification; each item costs a constant time.
+            for step in 0..<16 where index - back - step >= 0 {
+                let earlier = self.base(index - back - step)
+                if let recipient = earlier {
+                    return LoadItem(kind: kind, subject: index - back - step, recipient: recipient)
+                }
+            }
+            return own
+        }
+    }
+
+    /// The recipient of an item whose draw alone makes it a new notification; nil where it is another thing.
+    private func base(_ index: Int) -> Int? {
+        var random = SplitMix64(seed: seed &+ UInt64(index) &* 0x9e37_79b9_7f4a_7c15)
+        _ = random.next()
+        let point = Double.random(in: 0..<1, using: &random)
+        guard point >= reads + retracts + updates + duplicates + bad else { return nil }
+        let isHot = Double.random(in: 0..<1, using: &random) < hot
+        return Int.random(in: 0..<(isHot ? max(1, recipients / 100) : recipients), using: &random)
+    }
+}
