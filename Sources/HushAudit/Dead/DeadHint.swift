@@ -25,8 +25,6 @@ public enum DeadHint {
         case .missingField, .badField:
             "The message names the field; docs/reference/records.md says what it must be. Mend its producer, then redrive "
                 + "it mended (--mended)."
-        case .audienceUnsupported:
-            "Redrive it once the workers run a version that plans audiences."
         case .misrouted:
             "Somebody copied a record that hush had moved, headers and all, or partitions were added. Redrive it: it goes "
                 + "to its recipient's partition."

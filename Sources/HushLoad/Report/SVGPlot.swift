@@ -21,6 +21,8 @@ struct SVGPlot {
     private static let width = 760.0
     private static let height = 280.0
     private static let left = 70.0
+    /// Half of the last label of the axis stands in it.
+    private static let margin = 30.0
     private static let top = 24.0
     private static let bottom = 30.0
 
@@ -30,7 +32,7 @@ struct SVGPlot {
         let steps = Self.steps(upTo: points.map(\.y).max() ?? 1)
         let highest = steps.last ?? 1
         func x(_ value: Double) -> String {
-            HistogramText.fixed(Self.left + value / right * (Self.width - Self.left - 10), 1)
+            HistogramText.fixed(Self.left + value / right * (Self.width - Self.left - Self.margin), 1)
         }
         func y(_ value: Double) -> String {
             HistogramText.fixed(
@@ -54,7 +56,7 @@ struct SVGPlot {
                 "<line class=\"\(line.style)\" x1=\"\(start)\" x2=\"\(HistogramText.fixed(legend + 18, 0))\" y1=\"10\" y2=\"10\"/>"
             text +=
                 "<text x=\"\(HistogramText.fixed(legend + 24, 0))\" y=\"14\">\(LoadPage.escaped(line.name))</text>\n"
-            legend += 44 + Double(line.name.count) * 6.2
+            legend += 38 + Double(line.name.count) * 5.6
         }
         return text + "</svg>"
     }

@@ -8,13 +8,17 @@ final class LedgerFollower {
     private let reader: RecordReader
     private let document = JSONDocument()
     /// Of the trial under way.
-    var records: LoadRecords
+    var records: LoadRecords {
+        didSet { acceptedCreates = 0 }
+    }
     private let recipientPrefix: [UInt8]
     /// Whether outcomes stand for APNs' answers: where nobody else tells of these.
     private let measuresAccepts: Bool
     /// What a broker's time is in ours.
     private let clockOffsetNanos: Int64
     private(set) var registered = 0
+    /// Creates of the trial under way that were accepted, by their lines.
+    private(set) var acceptedCreates = 0
     /// By outcome, lines' ops.
     private(set) var outcomes: [String: Int] = [:]
     private(set) var decisions: [String: Int] = [:]
@@ -74,7 +78,10 @@ final class LedgerFollower {
             outcomes[name, default: 0] += 1
             guard name == "accepted", let subject = op["id"].flatMap({ records.index(of: $0.text) }) else { continue }
             let isCreate = text(op["kind"]) == "create"
-            if isCreate { tracker.delivered(subject, at: at) }
+            if isCreate {
+                acceptedCreates += 1
+                tracker.delivered(subject, at: at)
+            }
             guard measuresAccepts else { continue }
             if isCreate {
                 tracker.accepted(create: subject, at: at)

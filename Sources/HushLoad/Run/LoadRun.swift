@@ -30,6 +30,8 @@ public final class LoadRun {
 
     /// How long workers may take to start, and people to be registered.
     private static let startLimit = Duration.seconds(120)
+    /// Notifications that go before the first trial, each to another person and so to most partitions.
+    private static let probes = 200
     /// How long the loop rests where nothing is due.
     private static let rest = Duration.milliseconds(1)
 
@@ -61,17 +63,37 @@ public final class LoadRun {
         for number in 0..<options.mix.recipients { try sender.register(number, records) }
         try producer.flush(within: Self.startLimit)
         if let fault = producer.firstFault { throw fault }
-        if options.isDeliveryOnly { return }
+        if !options.isDeliveryOnly {
+            try wait(isStopped, until: { follower.registered >= options.mix.recipients }) {
+                "of \(options.mix.recipients) devices \(follower.registered) were registered in time: do workers run?"
+            }
+        }
+        try probe(isStopped)
+    }
+
+    /// Sends a few notifications of a trial that nobody measures: once they are delivered, both stages work.
+    private func probe(_ isStopped: () -> Bool) throws {
+        var mix = LoadMix.createsOnly(options.mix)
+        mix.trial = 0
+        let records = LoadRecords(mix)
+        follower.records = records
+        let count = min(Self.probes, mix.recipients)
+        for number in 0..<count {
+            try sender.send(LoadItem(kind: .create, subject: number, recipient: number), number, records)
+        }
+        try wait(isStopped, until: { follower.acceptedCreates >= count }) {
+            "of \(count) notifications \(follower.acceptedCreates) were delivered in time: do deliverers run?"
+        }
+    }
+
+    /// Follows the ledger until something is so; `complaint` is what is said where that takes too long.
+    private func wait(_ isStopped: () -> Bool, until isDone: () -> Bool, complaint: () -> String) throws {
         var nothing = LoadTracker(ArrivalSchedule([]), warmUp: .zero, start: .now())
         let deadline = MonotonicTime.now() + Self.startLimit
-        while follower.registered < options.mix.recipients, !isStopped() {
+        while !isDone(), !isStopped() {
             try follower.turn(&nothing)
             if let failure = workers.failure { throw LoadFault(failure) }
-            guard MonotonicTime.now() < deadline else {
-                throw LoadFault(
-                    "of \(options.mix.recipients) devices \(follower.registered) were registered in time: do workers run?"
-                )
-            }
+            guard MonotonicTime.now() < deadline else { throw LoadFault(complaint()) }
             producer.poll(timeout: .milliseconds(20))
         }
     }
