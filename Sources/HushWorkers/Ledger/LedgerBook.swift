@@ -90,21 +90,21 @@ public final class LedgerBook {
         }
     }
 
-    /// Notes that a slice of an audience was taken; the order line tells it.
-    public func tookSlice() {
-        if let last = runs.indices.last, runs[last].topic == nil {
-            runs[last].count += 1
-        } else {
-            runs.append(Run(topic: nil, count: 1))
-        }
-    }
-
     /// The same where records come from many partitions, and no offset tells where they end.
     public func took(_ topic: Topic) {
         if let last = runs.indices.last, runs[last].topic == topic {
             runs[last].count += 1
         } else {
             runs.append(Run(topic: topic, count: 1))
+        }
+    }
+
+    /// Notes that a slice of an audience was taken; the order line tells it.
+    public func tookSlice() {
+        if let last = runs.indices.last, runs[last].topic == nil {
+            runs[last].count += 1
+        } else {
+            runs.append(Run(topic: nil, count: 1))
         }
     }
 
