@@ -40,9 +40,10 @@ public struct StreamConfiguration: Sendable {
     /// A transaction is committed early when it has read or written as much.
     public var transactionRecordsMax = 50_000
     public var transactionBytesMax = 32 << 20
-    /// What a consumer fetches ahead. Below a second's worth of bytes librdkafka 2.0.2 stalls for up to a second
-    /// whenever the queue is full (librdkafka #2879).
-    public var fetchQueueBytes = 128 << 20
+    /// Keys and values that a consumer fetches ahead. Behind a backlog of small records librdkafka takes four times as
+    /// much memory for them. Below a second's worth of bytes librdkafka 2.0.2 stalls for up to a second whenever the queue
+    /// is full (librdkafka #2879).
+    public var fetchQueueBytes = 32 << 20
     public var recordBytesMax = 1_000_000
 
     public init(

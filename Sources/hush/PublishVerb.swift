@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import HushBase
 import HushCore
 import HushWorkers
@@ -25,8 +26,11 @@ extension Verb {
         let file = try open(invocation.operands.dropFirst().first ?? "-")
         let timeout = try invocation.duration("timeout") ?? .seconds(30)
         let publisher = try makePublisher(input, invocation, timeout)
-        while let chunk = try file.read(upToCount: 1 << 16), !chunk.isEmpty {
-            try Array(chunk).withUnsafeBytes { bytes in try publisher.take(bytes) }
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        while case let count = try read(file, into: &buffer), count > 0 {
+            try buffer.withUnsafeBytes { bytes in
+                try publisher.take(UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+            }
         }
         let summary = try publisher.finish(within: timeout)
         let verb = invocation.has("dry-run") ? "good" : "published"
@@ -68,6 +72,15 @@ extension Verb {
         if path == "-" { return .standardInput }
         guard let file = FileHandle(forReadingAtPath: path) else { throw UsageFault("\(path) cannot be read") }
         return file
+    }
+
+    /// What is there, for a line that comes through a pipe must not wait for others; 0 at the end.
+    private static func read(_ file: FileHandle, into buffer: inout [UInt8]) throws -> Int {
+        while true {
+            let count = buffer.withUnsafeMutableBytes { Glibc.read(file.fileDescriptor, $0.baseAddress, $0.count) }
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        }
     }
 
     private static func complain(_ sentence: String) {

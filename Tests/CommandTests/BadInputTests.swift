@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 /// What the command says, and how it ends, where something that it is given cannot be.
@@ -38,6 +39,14 @@ struct BadInputTests {
             #expect(text.contains(word))
         }
         #expect(told.last == "hush publish: 2 of 13 good, 11 refused, 0 undelivered")
+    }
+
+    @Test("a line that comes through a pipe is taken at once, while the pipe stays open")
+    func openPipe() throws {
+        let hush = try Hush(
+            ["publish", "intents", "--dry-run"], stopAfter: "line 1: ", openInput: "not json\n")
+        #expect(hush.status == SIGTERM)
+        #expect(hush.errors.contains("line 1: "))
     }
 
     @Test(

@@ -10,10 +10,11 @@ struct Hush {
     /// How long it may take on a busy machine.
     private static let deadline = Duration.seconds(60)
 
-    /// `stopAfter`: words on standard error at which the command gets SIGTERM.
+    /// `stopAfter`: words on standard error at which the command gets SIGTERM. `openInput`: what comes on standard input,
+    /// which stays open.
     init(
         _ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:],
-        stopAfter words: String? = nil
+        stopAfter words: String? = nil, openInput: String? = nil
     ) throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("hush-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -34,6 +35,11 @@ struct Hush {
         process.currentDirectoryURL = directory
         process.standardOutput = try FileHandle(forWritingTo: standardOutput)
         process.standardError = try FileHandle(forWritingTo: standardError)
+        let input = Pipe()
+        if let openInput {
+            process.standardInput = input
+            try input.fileHandleForWriting.write(contentsOf: Data(openInput.utf8))
+        }
         try process.run()
         let end = ContinuousClock.now + Self.deadline
         var isAsked = words == nil
