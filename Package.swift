@@ -58,7 +58,9 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "hush-benchmarks",
-            dependencies: ["HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "HushSimulator", "CLinux"],
+            dependencies: [
+                "HushCore", "HushBase", "HushStream", "HushAPNs", "HushWorkers", "HushSimulator", "HushAudit", "CLinux",
+            ],
             path: "Benchmarks", swiftSettings: strict),
 
         tests("HushCoreTests", ["HushCore"]),
@@ -74,7 +76,10 @@ let package = Package(
             "HushLoadTests", ["HushLoad", "HushSimulator", "HushWorkers", "HushCore", "HushBase", "HushStream"]),
         tests(
             "PipelineTests",
-            ["HushSimulator", "HushKit", "HushWorkers", "HushCore", "HushBase", "HushStream", "HushAPNs"]),
+            [
+                "HushSimulator", "HushKit", "HushWorkers", "HushAudit", "HushCore", "HushBase", "HushStream",
+                "HushAPNs",
+            ]),
         tests("CommandTests", ["hush"]),
         tests("StyleTests", []),
     ],

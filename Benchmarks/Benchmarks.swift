@@ -8,6 +8,7 @@ struct Benchmarks {
         ("copy", { try CopyProcess.run($0) }),
         ("planner", { try PlannerBenchmark.run($0) }),
         ("planner-task", { try PlannerTaskBenchmark.run($0) }),
+        ("audit", { try AuditBenchmark.run($0) }),
         ("apns", { try APNsClientBenchmark.run($0) }),
         ("deliverer", { try DelivererBenchmark.run($0) }),
         ("simulated-apns", { try DelivererBenchmark.serve($0) }),

@@ -1,4 +1,5 @@
 import HushBase
+import HushCore
 import HushWorkers
 
 /// A verb as it was called: its options, its operands, the settings.
@@ -42,6 +43,14 @@ struct Invocation: Sendable {
             throw UsageFault("--\(option) must be a number, \(range.lowerBound) to \(range.upperBound)")
         }
         return number
+    }
+
+    func time(_ option: String) throws(UsageFault) -> Timestamp? {
+        guard let text = options[option] else { return nil }
+        guard let time = Timestamp(rfc3339: Bytes(text)) else {
+            throw UsageFault("--\(option) must be a time of RFC 3339, such as 2026-12-01T10:00:00Z")
+        }
+        return time
     }
 
     func duration(_ option: String) throws(UsageFault) -> Duration? {

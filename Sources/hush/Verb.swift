@@ -8,6 +8,14 @@ struct ExitCode: RawRepresentable, Hashable, Sendable {
     static let failure = ExitCode(rawValue: 1)
     /// The command line is wrong (`EX_USAGE`).
     static let usage = ExitCode(rawValue: 64)
+    /// What was read is not whole, so nothing can be said for certain (`EX_DATAERR`).
+    static let dataError = ExitCode(rawValue: 65)
+    /// There is nothing to work on (`EX_NOINPUT`).
+    static let noInput = ExitCode(rawValue: 66)
+    /// The brokers cannot be reached or do not answer (`EX_UNAVAILABLE`).
+    static let unavailable = ExitCode(rawValue: 69)
+    /// A file cannot be written (`EX_IOERR`).
+    static let ioError = ExitCode(rawValue: 74)
     /// The settings are wrong (`EX_CONFIG`).
     static let config = ExitCode(rawValue: 78)
 }
@@ -45,5 +53,5 @@ struct Verb: Sendable {
     let run: @Sendable (Invocation) throws -> ExitCode
 
     /// In the order of `hush help`.
-    static let all: [Verb] = [.demo, .simulate, .topics, .run, .publish, .dead, .load, .apns, .config]
+    static let all: [Verb] = [.demo, .simulate, .topics, .run, .publish, .audit, .dead, .load, .apns, .config]
 }

@@ -1,3 +1,4 @@
+import HushAudit
 import HushCore
 import HushSimulator
 import HushWorkers
@@ -21,6 +22,9 @@ struct RandomPathTests {
         let books = path.books
         #expect(books.problems == [], "seed \(seed)")
         #expect(books.pending == [], "seed \(seed)")
+        let audit = try path.audit()
+        #expect(audit.verdict == .proved, "seed \(seed): \(audit.text)")
+        #expect(audit.total.pending == 0 && audit.total.waiting == 0)
         #expect(path.apns.refused.allSatisfy { $0 == "Unregistered" })
     }
 

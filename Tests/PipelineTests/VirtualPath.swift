@@ -347,9 +347,12 @@ final class VirtualPath {
         }
     }
 
+    /// All that a topic holds, by partition.
+    func records(of topic: Topic) -> [[Record]] { topics[topic] ?? [] }
+
     func lines() -> [PayloadValue] {
         let reader = PayloadReader()
-        return (topics[.ledger] ?? []).flatMap { $0 }.compactMap { reader.read($0.value ?? []) }
+        return records(of: .ledger).flatMap { $0 }.compactMap { reader.read($0.value ?? []) }
     }
 }
 

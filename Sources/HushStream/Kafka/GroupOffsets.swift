@@ -44,6 +44,33 @@ public enum GroupOffsets {
         return first.count
     }
 
+    /// What a group has committed, by topic and partition; -1 where it has nothing. Needs no right but to describe.
+    public static func committed(
+        of topics: [String], group: String, kafka: KafkaConfiguration, timeout: Duration = .seconds(30),
+        log: StreamLog = .silent
+    ) throws(StreamFault) -> [String: [Int64]] {
+        let millis = timeout.wholeMilliseconds
+        let events = ClientEvents(name: "\(group)-offsets", log: log)
+        let consumer = try Consumer(kafka, name: "\(group)-offsets", events: events) {
+            (configuration) throws(StreamFault) in
+            try configuration.set("group.id", group)
+        }
+        let counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: millis)
+        let list = TopicPartitionList()
+        for topic in topics {
+            guard let count = counts[topic] else { throw .refused(TopicShapes.missing(topic)) }
+            for partition in 0..<count { list.add(topic, partition) }
+        }
+        try retrying(for: timeout) { () throws(StreamFault) in
+            try consumer.committed(list, timeoutMillis: millis)
+        }
+        var found: [String: [Int64]] = [:]
+        for index in 0..<list.count {
+            found[list[index].topic, default: []].append(max(-1, list[index].offset))
+        }
+        return found
+    }
+
     /// Sets the offset of one partition.
     public static func commit(
         _ offset: Int64, topic: String, partition: Int32, group: String, kafka: KafkaConfiguration,

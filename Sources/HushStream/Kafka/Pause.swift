@@ -1,7 +1,7 @@
 import Glibc
 
 /// Blocks the calling thread, between two tries of a call that failed.
-func rest(_ duration: Duration) {
+package func rest(_ duration: Duration) {
     usleep(
         UInt32(clamping: duration.components.seconds * 1_000_000 + duration.components.attoseconds / 1_000_000_000_000))
 }

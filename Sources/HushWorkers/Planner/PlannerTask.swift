@@ -1,4 +1,4 @@
-import HushCore
+package import HushCore
 public import HushStream
 
 /// The planner's work on one partition: decodes, decides by `Planner`, and writes pushes, ledger and dead letters.
@@ -64,7 +64,7 @@ public final class PlannerTask: PartitionTask {
         book.took(Topic.plannerInputs[record.input], offset: record.offset)
         let input = Self.inputs[record.input]
         var ids: [Bytes?] = [nil]
-        if case .success(let decoded) = decode(record, input) { ids = decoded.event.ids }
+        if case .success(let decoded) = decode(record, input) { ids = decoded.event.lineIDs }
         bury(record, input, DeadReason(.unwritable, reason), ids: ids, context)
     }
 
@@ -131,7 +131,7 @@ public final class PlannerTask: PartitionTask {
             if origin == nil { return move(event, record, position, to: home, context) }
             let reason = DeadReason(
                 .misrouted, "the record was moved once, and its recipient's partition is \(home), not \(partition)")
-            return bury(record, input, reason, ids: event.ids, context)
+            return bury(record, input, reason, ids: event.lineIDs, context)
         }
         if case .audience(let addressed) = event {
             return fanOut(addressed, record, position, isMoved: origin != nil, context)
@@ -183,13 +183,13 @@ public final class PlannerTask: PartitionTask {
         guard size <= Self.movedBytesMax else {
             let reason = DeadReason(
                 .tooLarge, "the record stands in partition \(partition), and is too large to be moved to \(home)")
-            return bury(record, position.topic, reason, ids: event.ids, context)
+            return bury(record, position.topic, reason, ids: event.lineIDs, context)
         }
         event.recipient.raw.withUnsafeBytes { key in
             context.send(
                 Output(position.topic).rawValue, partition: home, key: key, value: record.value, headers: headers)
         }
-        for id in event.ids {
+        for id in event.lineIDs {
             write(PlanLine(decision: .rekeyed, recipient: event.recipient, id: id, cause: position), context)
         }
     }
@@ -235,7 +235,7 @@ public final class PlannerTask: PartitionTask {
 
 extension PlannerEvent {
     /// The ids that get a plan line each; nil stands for a line without one.
-    fileprivate var ids: [Bytes?] {
+    package var lineIDs: [Bytes?] {
         switch self {
         case .intent(let intent): [intent.id]
         case .read(let read): read.ids

@@ -1,0 +1,312 @@
+import HushCore
+public import HushStream
+import HushWorkers
+
+extension AuditBooks {
+    /// Takes a record of the ledger in.
+    public func takeLine(_ record: InputRecord) {
+        counts.lines += 1
+        let (partition, offset) = (record.partition, record.offset)
+        let topic = surroundings.ledgerTopic
+        guard let bytes = record.value, bytes.count > 0 else {
+            return violations.add(.foreignRecord, topic, partition, offset, "it has no value")
+        }
+        let line: LedgerLine
+        do throws(LineFault) {
+            line = try ledger.read(bytes)
+        } catch {
+            switch error {
+            case .foreign(let reason): violations.add(.foreignRecord, topic, partition, offset, reason)
+            case .schema(let version): doubt(.unknownSchema, "\(topic)-\(partition)@\(offset) has version \(version)")
+            case .unknownName(let name): doubt(.unknownSchema, "\(topic)-\(partition)@\(offset) has the \(name)")
+            }
+            return
+        }
+        let chain = chain(line, partition, offset)
+        guard follow(line, chain, partition, offset) else { return }
+        rows?.line(bytes, partition: partition, offset: offset)
+        switch line.kind {
+        case .order: end(bytes, line, chain, partition, offset)
+        case .plan(let decision):
+            chain.add(bytes, number: line.number, at: offset)
+            counts.planLines += 1
+            plan(line, decision, chain, partition, offset)
+        case .redrive:
+            chain.add(bytes, number: line.number, at: offset)
+            counts.redriveLines += 1
+        case .deliver(let outcome):
+            chain.add(bytes, number: line.number, at: offset)
+            counts.deliverLines += 1
+            deliver(line, outcome, partition, offset)
+        }
+    }
+
+    /// Checks a line's number and partition; false where it is one that was taken already.
+    private func follow(_ line: LedgerLine, _ chain: TaskChain, _ partition: Int32, _ offset: Int64) -> Bool {
+        let topic = surroundings.ledgerTopic
+        if let home = chain.partition, home % surroundings.ledgerPartitions != partition {
+            violations.add(.misplacedLine, topic, partition, offset, "\(chain.name) writes to another partition")
+        }
+        switch chain.take(line.number, at: offset) {
+        case .next, .gap: return true
+        case .late:
+            violations.add(
+                .reorderedLine, topic, partition, offset,
+                "\(chain.name): line \(line.number) stands behind lines with higher numbers")
+            return true
+        case .again:
+            violations.add(
+                .doubledLine, topic, partition, offset, "\(chain.name): line \(line.number) was there already")
+            return false
+        }
+    }
+
+    private func end(_ bytes: Slice, _ line: LedgerLine, _ chain: TaskChain, _ partition: Int32, _ offset: Int64) {
+        counts.orderLines += 1
+        let topic = surroundings.ledgerTopic
+        switch chain.end(bytes, line, at: offset) {
+        case .right, .unknown: break
+        case .broken:
+            violations.add(
+                .brokenChain, topic, partition, offset,
+                "\(chain.name): order line \(line.number) does not name the digest of the order line before it")
+        case .altered(let from, let through, let firstOffset):
+            violations.add(
+                .alteredLines, topic, partition, firstOffset,
+                "\(chain.name): of lines \(from) to \(through) (offsets \(firstOffset) to \(offset)) one or more "
+                    + "are not what they were")
+        }
+        if let config = line.config, let build = line.build, builds.count < 100 {
+            let stage = String(decoding: line.stage, as: UTF8.self)
+            let words = { (value: JSONValue) in String(decoding: value.text, as: UTF8.self) }
+            builds.insert("\(stage) build \(words(build)), config \(words(config))")
+        }
+        if chain.stage == .plan, let home = chain.partition { checkOrder(line, chain, home, partition, offset) }
+    }
+
+    /// Whether a part's order line counts the records that its inputs hold up to its ends; and notes how far the
+    /// planner is.
+    private func checkOrder(
+        _ line: LedgerLine, _ chain: TaskChain, _ home: Int32, _ partition: Int32, _ offset: Int64
+    ) {
+        var taken: [InputTopic: Int] = [:]
+        guard let order = line.order, let ends = line.ends else { return }
+        for run in order.children {
+            var parts = run.children
+            guard let name = parts.next(), let input = InputTopic(named: name.text), let count = parts.next()?.whole
+            else { continue }
+            taken[input, default: 0] += Int(clamping: count)
+        }
+        for end in ends.children {
+            guard let input = InputTopic(named: end.key), let to = end.whole else { continue }
+            let spans = spans[Int(input.rawValue)]
+            if Int(home) < spans.count, let span = spans[Int(home)] {
+                span.planned = max(span.planned, to)
+                // The first time from the very beginning, where that is in the range.
+                let from = chain.ends[input] ?? (chain.isUnbroken && span.start == 0 ? 0 : nil)
+                if let from, from >= span.start, to <= span.end, from <= to {
+                    let there = span.count(from: from, to: to)
+                    if there != taken[input] ?? 0 {
+                        violations.add(
+                            .orderMismatch, surroundings.ledgerTopic, partition, offset,
+                            "\(chain.name): order line \(line.number) took \(taken[input] ?? 0) records of "
+                                + "\(input.topic.name)-\(home) from offset \(from) to \(to), and there are \(there)")
+                    }
+                }
+            }
+            chain.ends[input] = to
+        }
+    }
+
+    // MARK: plan lines
+
+    private func plan(
+        _ line: LedgerLine, _ decision: PlanDecision, _ chain: TaskChain, _ partition: Int32, _ offset: Int64
+    ) {
+        let topic = surroundings.ledgerTopic
+        guard let cause = line.cause?.causeWord else {
+            return violations.add(.foreignRecord, topic, partition, offset, "a plan line without a cause")
+        }
+        if let home = chain.partition, cause.partition != home {
+            violations.add(
+                .misplacedLine, topic, partition, offset,
+                "\(chain.name) tells of \(cause.topic.topic.name)-\(cause.partition)@\(cause.offset)")
+        }
+        guard let span = span(cause) else {
+            counts.outside += 1
+            return
+        }
+        let hour = span.hour(of: cause.offset)
+        hours.add(HourBook.decisionColumn(decision), hour)
+        let place = Place(partition, offset)
+        let sum = takeOps(line, cause, hour, place)
+        let isCheckable = isPushChecked(line)
+        switch decision {
+        case .sliced:
+            let what = whatHash(line.id, nil, cause)
+            let count = Int(clamping: line.count ?? 0)
+            sliced[what] = ((sliced[what]?.count ?? 0) + count, cause)
+            hours.add(HourBook.planned, hour, count)
+            span.tookExtraLine(cause.offset, ops: sum, isSlice: true, isCheckable: isCheckable)
+        case .evicted:
+            span.tookExtraLine(cause.offset, ops: sum, isSlice: false, isCheckable: isCheckable)
+        default:
+            span.tookLine(
+                cause.offset, id: idHash(line.id), isBurial: decision == .dead && line.id == nil, ops: sum,
+                isCheckable: isCheckable)
+        }
+    }
+
+    /// Opens the ops of a plan line, and returns what stands for them against `hush.pushes`.
+    private func takeOps(_ line: LedgerLine, _ cause: CauseWord, _ hour: Int64, _ place: Place) -> UInt64 {
+        guard let ops = line.ops else { return 0 }
+        var sum: UInt64 = 0
+        for op in ops.children {
+            var parts = op.children
+            guard let device = parts.next(), let kind = parts.next().flatMap({ OpKind(named: $0.text) }) else {
+                violations.add(
+                    .foreignRecord, surroundings.ledgerTopic, place.partition, place.offset,
+                    "a plan line with an op that cannot be read")
+                continue
+            }
+            let id = kind == .bind ? nil : parts.next() ?? line.id
+            let what = whatHash(id, kind, cause)
+            sum &+= what
+            hours.add(HourBook.planned, hour)
+            // Ops of an audience are counted, for its slices do not name them.
+            if cause.topic == .fanout {
+                let name = whatHash(id, nil, cause)
+                sliced[name] = ((sliced[name]?.count ?? 0) + 1, cause)
+                continue
+            }
+            let key = OpenOps.Key(what: what, device: hash.hash(device.text, 2))
+            if case .repeated = open.take(key, place: place, cause: cause, isFinal: false) {
+                violations.add(
+                    .plannedTwice, surroundings.ledgerTopic, place.partition, place.offset,
+                    "\(kind.name) of \(id.map { String(decoding: $0.text, as: UTF8.self) } ?? "a device") was planned "
+                        + "before by the same input for the same device")
+            }
+        }
+        return sum
+    }
+
+    /// Stands for an op but for its device; without a kind for a slice.
+    func whatHash(_ id: JSONValue?, _ kind: OpKind?, _ cause: CauseWord) -> UInt64 {
+        let seed = hash.mix(cause.raw, UInt64(kind?.rawValue ?? 9) + 11)
+        guard let id, id.isString else { return seed }
+        return hash.hash(id.text, seed)
+    }
+
+    /// Whether the pushes of a line must still be there.
+    private func isPushChecked(_ line: LedgerLine) -> Bool {
+        if surroundings.pushesFirst.isEmpty { return false }
+        if surroundings.pushesFrom == .distantPast { return true }
+        guard let at = Timestamp(rfc3339: line.at) else { return false }
+        return at > surroundings.pushesFrom
+    }
+
+    // MARK: deliver lines
+
+    private func deliver(_ line: LedgerLine, _ outcome: DeliveryOutcome, _ partition: Int32, _ offset: Int64) {
+        guard let isFinal = line.isFinal else {
+            return doubt(.withoutFinal, "\(surroundings.ledgerTopic)-\(partition)@\(offset)")
+        }
+        guard isFinal, let ops = line.ops else { return }
+        let device = line.device.map { hash.hash($0.text, 2) }
+        let place = Place(partition, offset)
+        for op in ops.children {
+            guard let part = part(op) else {
+                violations.add(
+                    .foreignRecord, surroundings.ledgerTopic, partition, offset,
+                    "a deliver line with an op that cannot be read")
+                continue
+            }
+            guard let span = span(part.cause) else {
+                counts.outside += 1
+                continue
+            }
+            settle(part, span, outcome, device, place)
+        }
+    }
+
+    private struct Part {
+        var op: OpID
+        var kind: OpKind
+        var id: JSONValue?
+        var cause: CauseWord
+    }
+
+    private func settle(
+        _ part: Part, _ span: InputSpan, _ outcome: DeliveryOutcome, _ device: UInt64?, _ place: Place
+    ) {
+        let (topic, partition, offset) = (surroundings.ledgerTopic, place.partition, place.offset)
+        guard finals.insert(part.op.partition, part.op.offset, part.op.index) else {
+            return violations.add(
+                .finalTwice, topic, partition, offset,
+                "op \(part.op) of \(part.cause.topic.topic.name)-\(part.cause.partition)@\(part.cause.offset) has a "
+                    + "final outcome already")
+        }
+        hours.add(HourBook.outcomeColumn(outcome), span.hour(of: part.cause.offset))
+        if part.cause.topic == .fanout {
+            let what = whatHash(part.id, nil, part.cause)
+            sliced[what] = ((sliced[what]?.count ?? 0) - 1, part.cause)
+            return
+        }
+        let what = whatHash(part.id, part.kind, part.cause)
+        guard let device else { return nameless.append((what, part.cause, place)) }
+        let key = OpenOps.Key(what: what, device: device)
+        if case .repeated = open.take(key, place: place, cause: part.cause, isFinal: true) {
+            violations.add(
+                .finalTwice, topic, partition, offset,
+                "op \(part.op): another op of the same input, device, id and kind "
+                    + "has a final outcome already")
+        }
+    }
+
+    private func part(_ value: JSONValue) -> Part? {
+        var (op, kind, id, cause): (OpID?, OpKind?, JSONValue?, CauseWord?)
+        for member in value.children {
+            switch member.key.count {
+            case 2:
+                if member.isNamed("op") {
+                    op = OpID(scanning: member.text)
+                } else if member.isNamed("id") {
+                    id = member
+                }
+            case 4: if member.isNamed("kind") { kind = OpKind(named: member.text) }
+            case 5: if member.isNamed("cause") { cause = member.causeWord }
+            default: continue
+            }
+        }
+        guard let op, let kind, let cause else { return nil }
+        return Part(op: op, kind: kind, id: kind == .bind ? nil : id, cause: cause)
+    }
+}
+
+extension OpID {
+    /// Reads the written form, `3:1207:0`, without a copy; nil where the text is not one.
+    init?(scanning text: Slice) {
+        var numbers: (Int64, Int64, Int64) = (0, 0, 0)
+        var part = 0
+        var digits = 0
+        for byte in text {
+            if byte == UInt8(ascii: ":") {
+                guard digits > 0, part < 2 else { return nil }
+                part += 1
+                digits = 0
+                continue
+            }
+            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9"), digits < 15 else { return nil }
+            digits += 1
+            let digit = Int64(byte - UInt8(ascii: "0"))
+            switch part {
+            case 0: numbers.0 = numbers.0 * 10 + digit
+            case 1: numbers.1 = numbers.1 * 10 + digit
+            default: numbers.2 = numbers.2 * 10 + digit
+            }
+        }
+        guard part == 2, digits > 0, let partition = Int32(exactly: numbers.0), let index = Int32(exactly: numbers.2)
+        else { return nil }
+        self.init(partition: partition, offset: numbers.1, index: index)
+    }
+}

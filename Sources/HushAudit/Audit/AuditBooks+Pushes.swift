@@ -1,0 +1,73 @@
+import HushCore
+public import HushStream
+import HushWorkers
+
+extension AuditBooks {
+    /// Takes a record of `hush.pushes` in: the ops that it holds were planned by its cause.
+    public func takePush(_ record: InputRecord) {
+        counts.pushes += 1
+        // What is none of the planner's is the deliverer's dead letter, and no op.
+        guard let value = record.value, let root = try? pushDocument.parse(value) else { return }
+        var (kind, ops, cause): (Slice?, JSONValue?, CauseWord?)
+        for member in root.children {
+            if member.isNamed("kind") {
+                kind = member.text
+            } else if member.isNamed("ops") {
+                ops = member
+            } else if member.isNamed("cause") {
+                cause = member.causeWord
+            }
+        }
+        guard let kind, let cause else { return }
+        let span = span(cause)
+        if kind.elementsEqual("bind".utf8) {
+            note(record, 0, whatHash(nil, .bind, cause), cause, span)
+        } else if let ops {
+            for (index, op) in ops.children.enumerated() {
+                guard let kind = op["op"].flatMap({ OpKind(named: $0.text) }) else { continue }
+                note(record, Int32(truncatingIfNeeded: index), whatHash(op["id"], kind, cause), cause, span)
+            }
+        }
+    }
+
+    private func note(_ record: InputRecord, _ index: Int32, _ what: UInt64, _ cause: CauseWord, _ span: InputSpan?) {
+        _ = pushed.insert(record.partition, record.offset, index)
+        span?.tookPush(cause.offset, ops: what)
+    }
+
+    /// How many inputs have ops in the ledger that are not in `hush.pushes`, or the other way round.
+    ///
+    /// A transaction's markers reach its partitions one by one, so what lacks may come a moment later.
+    public func unpushedInputs() -> Int {
+        if surroundings.pushesFirst.isEmpty { return 0 }
+        var count = 0
+        forEachSpan { span in
+            for offset in span.start..<span.end where !span.areOpsRight(offset) { count += 1 }
+        }
+        return count
+    }
+
+    func forEachSpan(_ body: (InputSpan) -> Void) {
+        for spans in spans { for case let span? in spans { body(span) } }
+    }
+
+    /// Compares ledger and pushes; `ends` says by partition how far `hush.pushes` was read.
+    func closePushes(_ ends: [Int64]) {
+        if surroundings.pushesFirst.isEmpty { return }
+        forEachSpan { span in
+            for offset in span.start..<span.end where !span.areOpsRight(offset) {
+                violations.add(
+                    .opsNotPushed, span.topic.topic.name, span.partition, offset,
+                    "the ops that its plan lines tell of are not those in \(Topic.pushes.name)")
+            }
+        }
+        finals.forEach { partition, offset, index in
+            guard Int(partition) < ends.count, offset >= surroundings.pushesFirst[Int(partition)],
+                offset < ends[Int(partition)], !pushed.contains(partition, offset, index)
+            else { return }
+            violations.add(
+                .outcomeWithoutPush, Topic.pushes.name, partition, offset,
+                "op \(partition):\(offset):\(index) has a final outcome in the ledger, and is not there")
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import HushCore
+public import HushStream
+import HushWorkers
+
+/// Reads what an audit needs from Kafka, and closes the books.
+///
+/// Inputs first, then the ledger, then `hush.pushes`: what a later topic holds was caused by an earlier one, so a
+/// running pipeline can be audited. Committed records only, without a group, without any right to write.
+public final class AuditRun {
+    private let kafka: KafkaConfiguration
+    let scope: AuditScope
+    let watch: AuditWatch
+    private let log: StreamLog
+    let reader: RangeReader
+    private var notes: [String] = []
+    private var doubts: [(DoubtCode, String)] = []
+
+    /// Where rows for SQLite go.
+    public var rows: (any AuditRows)?
+
+    public init(
+        _ kafka: KafkaConfiguration, _ scope: AuditScope, watch: AuditWatch = AuditWatch(), log: StreamLog = .silent
+    ) throws(StreamFault) {
+        self.kafka = kafka
+        self.scope = scope
+        self.watch = watch
+        self.log = log
+        reader = try RangeReader(kafka, name: "hush-audit", log: log)
+    }
+
+    /// One partition of a topic, as it is.
+    private struct Part {
+        var first: Int64
+        var end: Int64
+        /// The append time of the first record; nil where nothing is deleted, or nothing is there.
+        var firstTime: Timestamp?
+    }
+
+    /// - Throws: `StreamFault`, `AuditFault` or `RangeFault` where it could not begin; what happens later is in the
+    /// report.
+    public func run() throws -> AuditReport {
+        var inputs: [[Part]] = []
+        for topic in Topic.plannerInputs { inputs.append(try parts(of: scope.name(topic))) }
+        let ledger = try parts(of: scope.ledgerName)
+        let pushes = try parts(of: scope.name(.pushes))
+        let from = try begin(inputs, ledger)
+        let spans = try spans(inputs, from)
+        guard spans.contains(where: { $0.end > $0.start }) else { throw AuditFault.empty("no input lies in the range") }
+        var surroundings = AuditBooks.Surroundings(ledgerPartitions: Int32(ledger.count))
+        surroundings.ledgerTopic = scope.ledgerTopic
+        let margin = from.map { $0 - AuditScope.margin }
+        let ledgerStarts = try starts(scope.ledgerName, ledger, margin)
+        surroundings.beginsLate = Set(ledgerStarts.indices.filter { ledgerStarts[$0] > 0 }.map(Int32.init))
+        surroundings.pushesFirst = try starts(scope.name(.pushes), pushes, margin)
+        surroundings.pushesFrom = pushesFrom(pushes, from)
+        var random = SystemRandomNumberGenerator()
+        let books = try AuditBooks(spans: spans, surroundings, random: &random)
+        books.rows = rows
+        return try read(books, spans, ledgerStarts)
+    }
+
+    private func read(_ books: AuditBooks, _ spans: [AuditBooks.Span], _ ledgerStarts: [Int64]) throws -> AuditReport {
+        for (code, detail) in doubts { books.doubt(code, detail) }
+        do throws(RangeFault) {
+            let ranges = spans.map {
+                RecordRange(topic: scope.name($0.topic), partition: $0.partition, start: $0.start, end: $0.end)
+            }
+            try read(books, "inputs", ranges) { books.takeInput(spans[$0.input].topic, $0) }
+            guard books.counts.inputs > 0 else { throw RangeFault.silent("") }
+        } catch {
+            if books.counts.inputs == 0, case .silent("") = error {
+                throw AuditFault.empty("no input lies in the range")
+            }
+            return try abandon(books, error)
+        }
+        let committed = committedOffsets()
+        do throws(RangeFault) {
+            let ends = try bounds(scope.ledgerName)
+            let ranges = ledgerStarts.indices.map {
+                RecordRange(topic: scope.ledgerName, partition: Int32($0), start: ledgerStarts[$0], end: ends[$0].end)
+            }
+            try read(books, "ledger", ranges) { books.takeLine($0) }
+            let pushesRead = try readPushes(books)
+            books.checkEnd(committed, prefix: scope.prefix)
+            return finished(books.close(pushesRead: pushesRead))
+        } catch {
+            return try abandon(books, error)
+        }
+    }
+
+    /// Reads `hush.pushes`, and again what comes, while ops lack that may be on their way.
+    private func readPushes(_ books: AuditBooks) throws(RangeFault) -> [Int64] {
+        var starts = books.surroundings.pushesFirst
+        for attempt in 0..<Self.pushesTriesMax {
+            if attempt > 0 { rest(.seconds(1)) }
+            let ends = try bounds(scope.name(.pushes))
+            let ranges = starts.indices.map {
+                RecordRange(topic: scope.name(.pushes), partition: Int32($0), start: starts[$0], end: ends[$0].end)
+            }
+            starts = try read(books, "pushes", ranges) { books.takePush($0) }
+            if books.unpushedInputs() == 0 { break }
+        }
+        return starts
+    }
+
+    /// How often `hush.pushes` is looked at, a second apart, until the ops of the last lines are there.
+    private static let pushesTriesMax = 6
+
+    @discardableResult
+    private func read(
+        _ books: AuditBooks, _ what: String, _ ranges: [RecordRange], _ take: (InputRecord) -> Void
+    ) throws(RangeFault) -> [Int64] {
+        let total = ranges.reduce(0) { $0 + max(0, $1.end - $1.start) }
+        var done: Int64 = 0
+        let reached = try reader.read(ranges, patience: scope.patience, isStopped: watch.isStopped) { record in
+            take(record)
+            done += 1
+            if done & 0xFFFF == 0 { watch.progress(what, done, total) }
+            return true
+        }
+        watch.progress(what, total, total)
+        for (range, reached) in zip(ranges, reached) where reached < range.end {
+            books.doubt(.openTransaction, "\(range.topic)-\(range.partition) from offset \(reached) on")
+        }
+        return reached
+    }
+
+    private func bounds(_ topic: String) throws(RangeFault) -> [(first: Int64, end: Int64)] {
+        do throws(StreamFault) {
+            return try reader.bounds(of: topic)
+        } catch {
+            throw .stream(error)
+        }
+    }
+
+    /// What was read so far can convict, but not acquit.
+    private func abandon(_ books: AuditBooks, _ fault: RangeFault) throws -> AuditReport {
+        switch fault {
+        case .deleted: books.doubt(.deletedWhileReading, "\(fault)")
+        case .silent: books.doubt(.brokersSilent, "\(fault)")
+        case .stopped: books.doubt(.stopped, "\(fault)")
+        case .stream(let fault):
+            guard case .retriable = fault else { throw fault }
+            books.doubt(.brokersSilent, "\(fault)")
+        }
+        return finished(books.abandon())
+    }
+
+    private func finished(_ report: AuditReport) -> AuditReport {
+        var report = report
+        report.scope = notes
+        return report
+    }
+
+    // MARK: the range
+
+    /// Partition by partition where a topic begins and ends, and when its first record came where older ones are gone.
+    private func parts(of topic: String) throws -> [Part] {
+        var parts = try reader.bounds(of: topic).map { Part(first: $0.first, end: $0.end) }
+        let cut = parts.indices.filter { parts[$0].first > 0 && parts[$0].end > parts[$0].first }
+        let ranges = cut.map {
+            RecordRange(topic: topic, partition: Int32($0), start: parts[$0].first, end: parts[$0].end)
+        }
+        _ = try reader.read(ranges, patience: scope.patience, isStopped: watch.isStopped) { record in
+            parts[Int(record.partition)].firstTime = Timestamp(millis: record.appendTimeMillis)
+            return false
+        }
+        return parts
+    }
+
+    /// The time from which on inputs are audited; nil for all. What is asked for and gone is a doubt.
+    private func begin(_ inputs: [[Part]], _ ledger: [Part]) throws -> Timestamp? {
+        var latest: Timestamp?
+        func look(_ name: String, _ parts: [Part], _ code: DoubtCode) {
+            for (partition, part) in parts.enumerated() {
+                guard let time = part.firstTime else { continue }
+                if scope.from == nil {
+                    latest = max(latest ?? .distantPast, time)
+                } else if let from = scope.from, time > from {
+                    doubts.append((code, "\(name)-\(partition) begins at \(Self.text(time))"))
+                }
+            }
+        }
+        // Signals are kept for days only; a hello whose signal is gone is outside of the range.
+        for (topic, parts) in zip(Topic.plannerInputs, inputs) where topic != .signals {
+            look(topic.name, parts, .inputsDeleted)
+        }
+        look(scope.ledgerTopic, ledger, .ledgerDeleted)
+        let from = scope.from ?? latest
+        let asked = scope.from == nil && from != nil ? " (older records are deleted)" : ""
+        notes.append(
+            "inputs appended from \(from.map(Self.text) ?? "the beginning")\(asked) to "
+                + "\(scope.to.map(Self.text) ?? "now")")
+        if let time = inputs[Int(InputTopic.signals.rawValue)].compactMap(\.firstTime).max(),
+            from.map({ time > $0 }) ?? true
+        {
+            notes.append("hellos from \(Self.text(time)): older signals are deleted")
+        }
+        return from
+    }
+
+    private func spans(_ inputs: [[Part]], _ from: Timestamp?) throws -> [AuditBooks.Span] {
+        var spans: [AuditBooks.Span] = []
+        for (topic, parts) in zip(InputTopic.allCases, inputs) {
+            if let only = scope.offsets {
+                guard only.topic == topic else { continue }
+                guard Int(only.partition) < parts.count else {
+                    throw AuditFault.empty("\(topic.topic.name) has \(parts.count) partitions")
+                }
+                let part = parts[Int(only.partition)]
+                if only.first < part.first {
+                    doubts.append(
+                        (.inputsDeleted, "\(topic.topic.name)-\(only.partition) begins at offset \(part.first)"))
+                }
+                let (start, end) = (max(part.first, only.first), min(part.end, only.last + 1))
+                spans.append(AuditBooks.Span(topic, only.partition, start: start, end: max(start, end)))
+                continue
+            }
+            let starts = try starts(scope.name(topic), parts, from)
+            let ends = try scope.to.map {
+                try reader.offsets(of: scope.name(topic), partitions: parts.count, atMillis: $0.millis)
+            }
+            for (partition, part) in parts.enumerated() {
+                let end = ends.flatMap { $0[partition] } ?? part.end
+                spans.append(
+                    AuditBooks.Span(
+                        topic, Int32(partition), start: starts[partition],
+                        end: max(starts[partition], min(end, part.end))))
+            }
+        }
+        return spans
+    }
+
+    /// Partition by partition the first offset that is not older than a time.
+    private func starts(_ topic: String, _ parts: [Part], _ from: Timestamp?) throws -> [Int64] {
+        guard let from else { return parts.map(\.first) }
+        let found = try reader.offsets(of: topic, partitions: parts.count, atMillis: from.millis)
+        return zip(parts, found).map { part, found in max(part.first, min(found ?? part.end, part.end)) }
+    }
+
+    /// From when on lines must find their pushes.
+    private func pushesFrom(_ pushes: [Part], _ from: Timestamp?) -> Timestamp {
+        if pushes.contains(where: { $0.first > 0 && $0.first == $0.end }) {
+            notes.append("\(Topic.pushes.name) is not compared: a partition of it is deleted whole")
+            return .distantFuture
+        }
+        guard let latest = pushes.compactMap(\.firstTime).max(), from.map({ latest > $0 }) ?? true else {
+            return .distantPast
+        }
+        notes.append("\(Topic.pushes.name) compared for lines from \(Self.text(latest)): older pushes are deleted")
+        return latest + AuditScope.pushesMargin
+    }
+
+    /// By input and partition how far the planner's group has committed; empty where it may not be asked.
+    private func committedOffsets() -> [String: [Int64]] {
+        do throws(StreamFault) {
+            return try GroupOffsets.committed(
+                of: Topic.plannerInputs.map(scope.name), group: scope.prefix + WorkerGroup.planner, kafka: kafka,
+                log: log)
+        } catch {
+            notes.append(
+                "the offsets of group \(WorkerGroup.planner) cannot be read, so a cut end would not show: \(error)")
+            return [:]
+        }
+    }
+
+    static func text(_ time: Timestamp) -> String {
+        var json = JSONWriter(reserving: 32)
+        json.time(time)
+        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
+    }
+}

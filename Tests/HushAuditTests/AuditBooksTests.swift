@@ -1,0 +1,206 @@
+import HushCore
+import HushStream
+import HushWorkers
+import Testing
+
+@testable import HushAudit
+
+/// The checker against books that production wrote, and against what somebody did to them.
+@Suite struct AuditBooksTests {
+    @Test("books of a plain day are proved, and every sum adds up")
+    func plainDay() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let report = try rig.audit()
+        #expect(report.told == [])
+        #expect(report.doubts == [])
+        #expect(report.verdict == .proved)
+        let total = report.total
+        #expect(report.counts.inputs == 11)
+        // Two ids of one read; a signal without a hello calls for none.
+        #expect(total.wanted == 11)
+        #expect(total.areInputsBalanced && total.areOpsBalanced)
+        #expect(total.ops > 8 && total.pending == 0)
+        #expect(total.decisions[Int(PlanDecision.duplicate.rawValue)] == 1)
+        #expect(total.decisions[Int(PlanDecision.dead.rawValue)] == 1)
+        #expect(report.builds.count == 2)
+        #expect(report.counts.outside == 0 && report.counts.unchecked == 0)
+    }
+
+    @Test("what has no outcome yet is pending, what the planner has not come to waits: no violation")
+    func pending() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        try rig.publish(.intents, #"{"id":"three","recipient":"ada","title":"d"}"#)
+        try rig.commit()
+        try rig.deliver(pending: 1)
+        rig.leave(.intents, #"{"id":"four","recipient":"ada","title":"e"}"#)
+        let report = try rig.audit()
+        #expect(report.verdict == .proved)
+        #expect(report.total.pending == 1)
+        #expect(report.total.waiting == 1)
+        #expect(report.total.areInputsBalanced && report.total.areOpsBalanced)
+    }
+
+    @Test("a line that is taken out shows by its number, with the offset behind it")
+    func droppedLine() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let index = try rig.line(#""id":"two","recipient":"ada","revision":1"#)
+        rig.ledger.remove(at: index)
+        let report = try rig.audit()
+        #expect(report.verdict == .violated)
+        #expect(report.told.contains("missing_lines hush.ledger-0@\(index)"))
+        // Its ops now have outcomes and no plan.
+        #expect(report.violationCounts[.withoutPlanLine] == 1)
+        #expect(report.violationCounts[.finalWithoutOp] == 2)
+        #expect(
+            report.violations.first { $0.code == .missingLines }?.detail
+                == "plan-0: line 3 is missing before this offset")
+    }
+
+    @Test("the first line of a task, and the last ones, are missed too")
+    func cutEnds() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let first = rig.ledger.removeFirst()
+        #expect(try rig.audit().told.contains("missing_lines hush.ledger-0@0"))
+        rig.ledger.insert(first, at: 0)
+        rig.ledger.removeLast()
+        let report = try rig.audit()
+        #expect(report.violationCounts[.openPart] == 1)
+        #expect(report.violationCounts.count == 1)
+    }
+
+    @Test("what the planner's group has committed must be in the ledger: a ledger cut at a whole part shows")
+    func cutEnd() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let firstPart = try #require(
+            rig.ledger.firstIndex { String(decoding: $0, as: UTF8.self).contains(#""order":"#) })
+        let kept = Array(rig.ledger[...firstPart])
+        var random = SplitMix64(seed: 1)
+        let books = try AuditBooks(
+            spans: [.init(.intents, 0, start: 0, end: 6)], AuditBooks.Surroundings(ledgerPartitions: 1), random: &random
+        )
+        for (offset, input) in rig.inputs[0].enumerated() {
+            AuditRig.show(offset, input.key, input.value) { books.takeInput(.intents, $0) }
+        }
+        for (offset, line) in kept.enumerated() { AuditRig.show(offset, [], line) { books.takeLine($0) } }
+        books.checkEnd([Topic.intents.name: [6]])
+        #expect(books.close().told == ["cut_end hush.intents-0@2"])
+    }
+
+    @Test("a line that stands twice is named, and counts once")
+    func doubledLine() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let index = try rig.line(#""decision":"read""#)
+        rig.ledger.insert(rig.ledger[index], at: index + 1)
+        #expect(try rig.audit().told == ["doubled_line hush.ledger-0@\(index + 1)"])
+    }
+
+    @Test("two lines that changed places are named")
+    func reorderedLines() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let index = try rig.line(#""decision":"read""#)
+        rig.ledger.swapAt(index, index + 1)
+        #expect(try rig.audit().told == ["reordered_line hush.ledger-0@\(index + 1)"])
+    }
+
+    @Test(
+        "an altered line does not fit its part's digest, whatever was altered",
+        arguments: [
+            ("duplicate", "conflict"), (#""at":"2025"#, #""at":"2024"#), (#""id":"two""#, #""id":"twa""#),
+            (#""task":"plan-0","n":2,"at""#, #""task":"plan-0","n":2,  "at""#),
+        ])
+    func alteredLine(words: String, other: String) throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        rig.replace(words, other, at: try rig.line(words))
+        let report = try rig.audit()
+        #expect(report.violationCounts[.alteredLines] == 1)
+        let violation = try #require(report.violations.first { $0.code == .alteredLines })
+        #expect(violation.detail.hasPrefix("plan-0: of lines"))
+    }
+
+    @Test("an altered digest of an order line shows, and so does a part that was made anew without its chain")
+    func alteredOrder() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let index = try rig.line(#""order":"#)
+        // The last digit, before the closing quote and brace.
+        let digit = rig.ledger[index].count - 3
+        rig.ledger[index][digit] = rig.ledger[index][digit] == UInt8(ascii: "0") ? UInt8(ascii: "1") : UInt8(ascii: "0")
+        let report = try rig.audit()
+        #expect(report.told == ["altered_lines hush.ledger-0@0"])
+
+        // Somebody who can hash: a book that begins anew in the middle.
+        let forged = try AuditRig()
+        try forged.playDay()
+        let second = try forged.line(#""n":5,"#)
+        let book = LedgerBook(
+            task: "plan-0", stage: .plan, config: "c", build: "test",
+            state: LedgerState(next: 5, previous: Array(repeating: 7, count: 32)))
+        var lines: [[UInt8]] = []
+        book.write(
+            PlanLine(
+                decision: .updated, recipient: "ada", id: "one", revision: 2,
+                cause: Position(topic: .intents, partition: 0, offset: 2)), at: Timestamp(millis: AuditRig.start)
+        ) { lines.append(Array($0)) }
+        book.writeOrder(at: Timestamp(millis: AuditRig.start)) { lines.append(Array($0)) }
+        forged.ledger.replaceSubrange(second..., with: lines)
+        #expect(try forged.audit().violationCounts[.brokenChain] == 1)
+    }
+
+    @Test("records that are no lines are named; lines of a form that is not known make a doubt, not a proof")
+    func foreignRecords() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let end = rig.ledger.count
+        rig.ledger += [Array("hello".utf8), [], Array("{}".utf8), Array(#"{"v":1,"task":"plan-0","n":99}"#.utf8)]
+        #expect(try rig.audit().told == (end..<end + 4).map { "foreign_record hush.ledger-0@\($0)" })
+        rig.ledger.removeLast(4)
+        rig.ledger.append(Array(#"{"v":2,"task":"plan-0","n":99,"decision":"planned"}"#.utf8))
+        rig.ledger.append(Array(#"{"v":1,"task":"plan-9","n":0,"decision":"dreamt"}"#.utf8))
+        let report = try rig.audit()
+        #expect(report.verdict == .unproved)
+        #expect(
+            report.doubts == [
+                Doubt(.unknownSchema, "2, first hush.ledger-0@\(end) has version 2")
+            ])
+    }
+
+    @Test("deliver lines of a build that did not say what is final make a doubt")
+    func withoutFinal() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        rig.replace(#""final":true,"#, "", at: try rig.line(#""final":true"#))
+        #expect(try rig.audit().doubts.map(\.code) == [.withoutFinal])
+    }
+
+    @Test("a range in the middle takes lines and outcomes of others for what they are")
+    func range() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let report = try rig.audit(
+            spans: [.init(.intents, 0, start: 2, end: 4), .init(.reads, 0, start: 0, end: 1)])
+        #expect(report.verdict == .proved)
+        #expect(report.counts.inputs == 3)
+        #expect(report.total.wanted == 4)
+        #expect(report.counts.outside > 5)
+    }
+
+    @Test("a ledger that begins late is checked from its first order line on")
+    func lateLedger() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        rig.ledger.removeFirst(2)
+        let report = try rig.audit(spans: [.init(.intents, 0, start: 2, end: 6)]) { $0.beginsLate = [0] }
+        #expect(report.verdict == .proved)
+        #expect(report.counts.unchecked == 2)
+        // Where nothing was deleted, the same ledger has lost its beginning.
+        #expect(try rig.audit().told.contains("missing_lines hush.ledger-0@0"))
+    }
+}

@@ -1,0 +1,226 @@
+import HushCore
+import HushStream
+import HushWorkers
+import Testing
+
+@testable import HushAudit
+
+/// Ops, outcomes and pushes: books that are chained rightly, by a pipeline that does wrong.
+@Suite struct AuditOpsTests {
+    /// Books that a wrong pipeline wrote, with good chains.
+    private struct Scene {
+        var lines: [[UInt8]] = []
+        var inputs: [String] = [#"{"id":"one","recipient":"ada","title":"t"}"#]
+        var pushes: [[UInt8]] = []
+        private let plan = LedgerBook(task: "plan-0", stage: .plan, config: "c", build: "test")
+        private let deliver = LedgerBook(task: "deliver-0", stage: .deliver, config: "c", build: "test")
+        private let now = Timestamp(millis: AuditRig.start)
+
+        func cause(_ offset: Int64 = 0) -> Position { Position(topic: .intents, partition: 0, offset: offset) }
+
+        mutating func plan(_ id: Bytes?, _ devices: [Bytes] = [], decision: PlanDecision = .planned, offset: Int64 = 0)
+        {
+            var line = PlanLine(decision: decision, recipient: "ada", id: id, cause: cause(offset))
+            line.ops = devices.map { PlanLine.PlannedOp(device: $0, kind: .create) }
+            plan.write(line, at: now) { lines.append(Array($0)) }
+        }
+
+        mutating func push(_ id: Bytes, offset: Int64 = 0) {
+            var json = JSONWriter()
+            let op = Op(kind: .create, id: id, revision: 1)
+            PushRecordWriter.write(.ops(owner: "ada", ops: [op], cause: cause(offset)), into: &json)
+            pushes.append(json.bytes)
+        }
+
+        mutating func final(
+            _ op: Int64, _ id: Bytes, _ device: Bytes?, offset: Int64 = 0, outcome: DeliveryOutcome = .accepted
+        ) {
+            let part = DeliveryLine.Part(
+                op: OpID(partition: 0, offset: op, index: 0), kind: .create, id: id, cause: cause(offset))
+            deliver.write(DeliveryLine(outcome, recipient: "ada", device: device, ops: [part]), at: now) {
+                lines.append(Array($0))
+            }
+        }
+
+        mutating func end(taken: Int = 1, at offset: Int64 = 0) {
+            if taken > 0 { for number in 0..<taken { plan.took(.intents, offset: offset + Int64(number)) } }
+            if plan.isOpen { plan.writeOrder(at: now) { lines.append(Array($0)) } }
+            if deliver.isOpen { deliver.writeOrder(at: now) { lines.append(Array($0)) } }
+        }
+
+        func audit(comparesPushes: Bool = true) throws -> AuditReport {
+            var surroundings = AuditBooks.Surroundings(ledgerPartitions: 1)
+            if comparesPushes { surroundings.pushesFirst = [0] }
+            var random = SplitMix64(seed: 3)
+            let books = try AuditBooks(
+                spans: [.init(.intents, 0, start: 0, end: Int64(inputs.count))], surroundings, random: &random)
+            for (offset, input) in inputs.enumerated() where !input.isEmpty {
+                AuditRig.show(offset, Array("ada".utf8), Array(input.utf8)) { books.takeInput(.intents, $0) }
+            }
+            for (offset, line) in lines.enumerated() { AuditRig.show(offset, [], line) { books.takeLine($0) } }
+            for (offset, push) in pushes.enumerated() { AuditRig.show(offset, [], push) { books.takePush($0) } }
+            return books.close(pushesRead: comparesPushes ? [Int64(pushes.count)] : [])
+        }
+    }
+
+    private func scene(_ change: (inout Scene) -> Void) throws -> [String] {
+        var scene = Scene()
+        change(&scene)
+        return try scene.audit().told
+    }
+
+    @Test("one op, pushed and final, is right")
+    func right() throws {
+        let told = try scene { scene in
+            scene.plan("one", ["phone"])
+            scene.push("one")
+            scene.final(0, "one", "phone")
+            scene.end()
+        }
+        #expect(told == [])
+    }
+
+    @Test("an input that its planner is past, and that has no line, is named")
+    func withoutLine() throws {
+        let told = try scene { scene in
+            scene.inputs.append(#"{"id":"two","recipient":"ada","title":"t"}"#)
+            scene.plan("one")
+            scene.end(taken: 2)
+        }
+        #expect(told == ["without_plan_line hush.intents-0@1"])
+    }
+
+    @Test("two lines for one input, a line for an id that it does not name, and a line for no input are named")
+    func wrongLines() throws {
+        #expect(
+            try scene { scene in
+                scene.plan("one")
+                scene.plan("one", decision: .duplicate)
+                scene.end()
+            } == ["too_many_plan_lines hush.intents-0@0"])
+        #expect(
+            try scene { scene in
+                scene.plan("other")
+                scene.end()
+            } == ["foreign_id hush.intents-0@0"])
+        #expect(
+            try scene { scene in
+                scene.inputs.append("")
+                scene.plan("one")
+                scene.plan("two", offset: 1)
+                scene.end()
+            } == ["line_without_input hush.intents-0@1"])
+    }
+
+    @Test("an order line that counts other records than its topic holds is named")
+    func wrongOrder() throws {
+        #expect(
+            try scene { scene in
+                scene.plan("one")
+                scene.end(taken: 2)
+                scene.inputs.append("")
+            } == ["order_mismatch hush.ledger-0@1"])
+    }
+
+    @Test("a second final outcome is named, of the same op or of another for the same device")
+    func twoFinals() throws {
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.push("one")
+                scene.final(0, "one", "phone")
+                scene.final(0, "one", "phone", outcome: .expired)
+                scene.end()
+            } == ["final_twice hush.ledger-0@2"])
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.push("one")
+                scene.final(0, "one", "phone")
+                scene.final(7, "one", "phone")
+                scene.end()
+            } == ["final_without_op hush.ledger-0@2"])
+    }
+
+    @Test("an outcome of what was never planned, and an op that was planned twice, are named")
+    func strayOps() throws {
+        #expect(
+            try scene { scene in
+                scene.plan("one")
+                scene.final(0, "one", "phone")
+                scene.push("one")
+                scene.end()
+            }.contains("final_without_op hush.ledger-0@1"))
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone", "phone"])
+                scene.push("one")
+                scene.push("one")
+                scene.end()
+            } == ["planned_twice hush.ledger-0@0"])
+    }
+
+    @Test("ops of the ledger and of hush.pushes must be the same, and outcomes must name what is there")
+    func pushes() throws {
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.end()
+            } == ["ops_not_pushed hush.intents-0@0"])
+        #expect(
+            try scene { scene in
+                scene.plan("one")
+                scene.push("one")
+                scene.end()
+            } == ["ops_not_pushed hush.intents-0@0"])
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone", "pad"])
+                scene.push("one")
+                scene.push("one")
+                scene.push("other", offset: 99)
+                scene.final(0, "one", "phone")
+                scene.final(2, "one", "pad")
+                scene.end()
+            } == [])
+        var gone = Scene()
+        gone.plan("one", ["phone"])
+        gone.final(0, "one", "phone")
+        gone.end()
+        #expect(try gone.audit(comparesPushes: false).verdict == .proved)
+    }
+
+    @Test("an outcome that names no device stands for one op of its cause, id and kind, and for no more")
+    func nameless() throws {
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone", "pad"])
+                scene.push("one")
+                scene.push("one")
+                scene.final(0, "one", nil, outcome: .reassigned)
+                scene.final(1, "one", "pad")
+                scene.end()
+            } == [])
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.push("one")
+                scene.push("one", offset: 99)
+                scene.final(0, "one", nil, outcome: .reassigned)
+                scene.final(1, "one", nil, outcome: .reassigned)
+                scene.end()
+            } == ["final_without_op hush.ledger-0@2"])
+    }
+
+    @Test("lines in a foreign partition are named")
+    func misplaced() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        rig.replace(#""partition":0,"offset":0}"#, #""partition":1,"offset":0}"#, at: 0)
+        let report = try rig.audit()
+        #expect(report.told.contains("misplaced_line hush.ledger-0@0"))
+        let second = try AuditRig()
+        try second.playDay()
+        #expect(try second.audit { $0.ledgerPartitions = 1 }.violationCounts[.misplacedLine] == nil)
+    }
+}

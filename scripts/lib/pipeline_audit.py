@@ -1,0 +1,66 @@
+"""hush audit on the topics of a run: it must prove them, and find what scripts/tamper does to a copy of the ledger."""
+import json
+import subprocess
+import sys
+
+from pipeline_rig import ROOT, Failure
+
+AUDIT_SECONDS = 600
+# What each way of tampering must be called.
+CODES = {"drop": "missing_lines", "double": "doubled_line", "alter": "altered_lines", "reorder": "reordered_line"}
+
+
+def audit(rig, *arguments):
+    """The exit code and the report of one audit."""
+    done = subprocess.run(
+        [str(rig.options.program), "audit", f"--kafka.bootstrap={rig.kafka.bootstrap}", "--json", *arguments],
+        capture_output=True, text=True, timeout=AUDIT_SECONDS, check=False)
+    try:
+        return done.returncode, json.loads(done.stdout)
+    except json.JSONDecodeError as error:
+        raise Failure(f"hush audit ended with {done.returncode}: {done.stderr[-2000:]}") from error
+
+
+def check(rig, counts):
+    """Proves the books of the run, then four copies of its ledger that are wrong."""
+    code, report = audit(rig)
+    if code != 0:
+        raise Failure(f"hush audit ended with {code}: {json.dumps(report['violations'][:5] + report['doubts'])}")
+    total = report["total"]
+    for name, told, counted in (("ledger lines", report["lines"], counts["ledger lines"]),
+                                ("plan lines", report["plan_lines"], counts["plan lines"]),
+                                ("ops", total["ops"], counts["ops"]),
+                                ("ops pending", total["pending"], counts["ops pending"])):
+        if told != counted:
+            raise Failure(f"hush audit counts {told} {name}, the books of this script {counted}")
+    rig.say(f"hush audit: proved {report['inputs']} inputs, {report['lines']} ledger lines, {total['ops']} ops "
+            f"({total['pending']} pending)")
+    for number, (how, wanted) in enumerate(CODES.items()):
+        check_tampered(rig, how, wanted, rig.options.seed * 10 + number)
+
+
+def check_tampered(rig, how, wanted, seed):
+    topic = f"tampered.{how}"
+    done = subprocess.run(
+        [sys.executable, str(ROOT / "scripts" / "tamper"), "--bootstrap", rig.kafka.bootstrap, "--how", how, "--to",
+         topic, "--seed", str(seed)], capture_output=True, text=True, timeout=AUDIT_SECONDS, check=False)
+    if done.returncode != 0:
+        raise Failure(f"scripts/tamper: {done.stderr[-2000:]}")
+    hit = json.loads(done.stdout)
+    code, report = audit(rig, "--ledger", topic)
+    found = [entry for entry in report["violations"] if entry["code"] == wanted]
+    if code != 1 or not any(names(entry, hit, how) for entry in found):
+        raise Failure(f"hush audit ended with {code} and did not name {hit}: {report['violations'][:5]}")
+    rig.say(f"hush audit: {how} of {hit['task']} line {hit['n']} found: {found[0]['topic']}-{found[0]['partition']}"
+            f"@{found[0]['offset']}: {found[0]['detail']}")
+
+
+def names(entry, hit, how):
+    """Whether a violation names the very line; an altered one by the part that it stands in."""
+    if entry["partition"] != hit["partition"] or not entry["detail"].startswith(f"{hit['task']}:"):
+        return False
+    if how != "alter":
+        return entry["offset"] == hit["offset"]
+    words = entry["detail"].split()
+    first, last = int(words[words.index("lines") + 1]), int(words[words.index("to") + 1])
+    return first <= hit["n"] <= last
