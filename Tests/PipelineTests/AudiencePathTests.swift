@@ -1,3 +1,4 @@
+import HushAudit
 import HushCore
 import HushKit
 import HushSimulator
@@ -92,6 +93,8 @@ struct AudiencePathTests {
         #expect(Self.creates("promo", on: path) == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
         #expect(Self.creates("brief", on: path).values.allSatisfy { $0 == 1 })
         #expect(path.books.problems == [])
+        let audit = try path.audit()
+        #expect(audit.verdict == .proved, "\(audit.text)")
         // The binds of new installs are quiet, and wait for a push to ride on.
         #expect(path.books.pending.allSatisfy { $0.kind == "bind" })
         #expect(path.books.unfinishedSliceOps == 0)
