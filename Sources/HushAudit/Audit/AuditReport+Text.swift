@@ -6,7 +6,8 @@ extension AuditReport {
         var lines = scope.map { "\($0)" }
         lines.append(
             "\(counts.inputs) inputs, \(counts.lines) ledger lines of \(tasks) tasks (\(counts.planLines) plan, "
-                + "\(counts.deliverLines) deliver, \(counts.orderLines) order, \(counts.redriveLines) redrive), \(counts.pushes) pushes")
+                + "\(counts.deliverLines) deliver, \(counts.orderLines) order, \(counts.redriveLines) redrive), \(counts.pushes) pushes"
+        )
         if counts.outside > 0 {
             lines.append("\(counts.outside) lines and outcomes belong to inputs outside of the range")
         }

@@ -66,6 +66,8 @@ public final class Story {
             let urgent = intent.urgent ? ", urgent" : ""
             let notBefore = intent.notBefore.map { ", not before \(AuditRun.text($0))" } ?? ""
             return "an intent to show it (\(revision), \(intent.mode.name)\(urgent)\(notBefore))"
+        // An audience has no recipient of its own; whom it reached is in hush.pushes and in deliver lines.
+        case .audience: return nil
         case .read(let read):
             guard read.ids.contains(id) else { return nil }
             let by = read.device.map { " on \($0)" } ?? ""
