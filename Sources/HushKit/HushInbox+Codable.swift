@@ -10,6 +10,7 @@ extension HushInbox: Codable {
             var deleted: Int64
             var expiresMillis: Int64?
             var countsBadge: Bool?
+            var told: Int64?
         }
 
         /// Raised when an older build could not read this any more.
@@ -38,7 +39,8 @@ extension HushInbox: Codable {
         saved.entries = records.sorted { $0.value.touched < $1.value.touched }.map { id, record in
             .init(
                 id: id.text, created: record.standing.created, deleted: record.standing.deleted,
-                expiresMillis: record.expires?.millis, countsBadge: record.countsBadge ? true : nil)
+                expiresMillis: record.expires?.millis, countsBadge: record.countsBadge ? true : nil,
+                told: record.told > 0 ? record.told : nil)
         }
         try saved.encode(to: encoder)
     }
@@ -77,6 +79,7 @@ extension HushInbox: Codable {
             touch(Bytes(entry.id)) { record in
                 record.standing = Standing(created: entry.created, deleted: entry.deleted)
                 record.countsBadge = entry.countsBadge ?? false
+                record.told = entry.told ?? 0
                 record.expires = entry.expiresMillis.map(Timestamp.init(millis:))
             }
         }

@@ -139,6 +139,7 @@ extension HushInbox {
     /// Keeps the records within their limits; what leaves the screen for that is a local delete.
     mutating func forgetBeyondLimits() -> [HushAction] {
         var actions: [HushAction] = []
+        if records.count <= min(HushLimits.shownMax, HushLimits.goneMax) { return actions }
         let shown = records.filter { $0.value.standing.isShown }
         if shown.count > HushLimits.shownMax {
             let oldest = shown.sorted { $0.value.touched < $1.value.touched }

@@ -26,6 +26,8 @@ public struct HushInbox: Hashable, Sendable {
         var expires: Timestamp?
         /// Whether the app's icon is to count what is on the screen.
         var countsBadge = false
+        /// The highest revision that was shown and is forgotten, so that it makes no sound when it comes again.
+        var told: Int64 = 0
         /// Orders records by when they last changed; the lowest is forgotten first.
         var touched: Int64 = 0
     }
@@ -173,7 +175,7 @@ public struct HushInbox: Hashable, Sendable {
                 applied.actions.append(
                     .show(
                         HushNotification(identifier: identifier, id: id, revision: new.created, content: content),
-                        sound: !(told[id] ?? false)))
+                        sound: !(told[id] ?? false) && new.created > (records[id]?.told ?? 0)))
             } else if !new.isShown, old.isShown || identifier == presented {
                 removed.append(identifier)
             } else if identifier == presented, new.created > alerted {
@@ -187,11 +189,14 @@ public struct HushInbox: Hashable, Sendable {
     }
 
     /// An alert put other content in the place of what stood there, and only the sender has that: forgets it, so that a
-    /// hello brings it back. False where nothing of ours stood there.
+    /// hello brings it back, without a sound. False where nothing of ours stood there.
     private mutating func takeBack(_ identifier: Bytes) -> Bool {
         let lost = records.first { $0.value.standing.isShown && StableIdentifier.of($0.key) == identifier }
         guard let lost else { return false }
-        records[lost.key] = nil
+        touch(lost.key) { record in
+            record.told = max(record.told, record.standing.created)
+            record.standing = Standing(deleted: record.standing.deleted)
+        }
         return true
     }
 

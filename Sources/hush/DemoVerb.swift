@@ -23,6 +23,10 @@ extension Verb {
             Option(name: "over", value: "DURATION", doc: "the time that they are spread over (default 15s)"),
             Option(name: "time-limit", value: "DURATION", doc: "when the demo gives up on what is wrong (default 55s)"),
             Option(name: "calm", value: nil, doc: "an APNs without trouble"),
+            Option(
+                name: "faults", value: nil,
+                doc: "phones in trouble too: away, not woken, force-quit; pushes and acknowledgements lost, late, twice"
+            ),
             Option(name: "latency", value: "DURATION", doc: "how long an answer of APNs takes (default 2 to 20ms)"),
             Option(name: "bootstrap", value: "HOST:PORT", doc: "use a real Kafka"),
             Option(
@@ -72,6 +76,10 @@ extension Verb {
             let latency = options.faults.latency
             options.faults = APNsFaults()
             options.faults.latency = latency
+        }
+        if invocation.has("faults") {
+            if !invocation.has("calm") { options.faults = Demo.harsherFaults }
+            options.trouble = WorldTrouble()
         }
         if let latency = try invocation.duration("latency") { options.faults.latency = latency...latency }
         options.hasWorkers = !invocation.has("without-workers")

@@ -32,6 +32,41 @@ struct DemoTests {
         #expect(report.duplicatesDropped > 0 && report.readsBeforeCreate > 0 && report.retried > 0)
     }
 
+    @Test("every screen ends right where phones are away and pushes are lost", .timeLimit(.minutes(3)))
+    func troubled() throws {
+        let report = try Self.run(Self.trouble)
+        Self.expectTrouble(report)
+    }
+
+    @Test(
+        "every screen ends right in all that trouble on a real Kafka", .timeLimit(.minutes(3)),
+        .enabled(if: bootstrap != nil, "needs a real Kafka: scripts/test"))
+    func troubledOnKafka() throws {
+        let report = try Self.run { options in
+            Self.trouble(&options)
+            options.bootstrap = Self.bootstrap
+            options.workload.recipientPrefix = "demo-\(UUID().uuidString)-"
+        }
+        Self.expectTrouble(report)
+    }
+
+    private static let bootstrap = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA"]
+
+    private static func trouble(_ options: inout DemoOptions) {
+        options.timeLimit = .seconds(150)
+        options.faults = Demo.harsherFaults
+        options.faults.goAwayEvery = 100
+        options.trouble = WorldTrouble()
+    }
+
+    private static func expectTrouble(_ report: DemoReport) {
+        #expect(report.isGood, "\(report.json)")
+        for fault: FleetFault in [.offline, .forceQuit, .lost, .late, .ackLost, .stored, .held] {
+            #expect(report.troubles[fault] ?? 0 > 0, "\(fault.name)")
+        }
+        #expect(report.wakeUpsPerDeviceHour > 0 && report.readToClearP99 > .zero)
+    }
+
     @Test("phones that merge wrongly are found out", .timeLimit(.minutes(3)))
     func wrong() throws {
         let report = try Self.run { options in

@@ -45,7 +45,8 @@ struct EmbeddedPathTests {
                 log.pushes.withLock { $0.append(push) }
             }
             pipeline = try DemoPipeline(
-                kafka: kafka, plan: plan, apns: apns, directory: directory, streamLog: .silent, log: .silent)
+                DemoPipeline.policy(in: .none), kafka: kafka, plan: plan, apns: apns, directory: directory,
+                streamLog: .silent, log: .silent)
             try pipeline.start()
             try wait("the workers' partitions") { $0.pipeline.isReady }
         }

@@ -1,29 +1,30 @@
 import HushCore
 import HushSimulator
 import HushWorkers
+import Synchronization
 import Testing
 
 /// Fleets of phones with phones' faults in virtual time; `hush simulate` runs more and larger ones.
 @Suite("Fleets")
 struct FleetTests {
-    @Test("40 small fleets end right, and nothing happens that must not")
+    @Test("200 small fleets end right, and nothing happens that must not")
     func endsRight() throws {
-        let outcome = try FleetRun.run(Self.options(phones: 12), seeds: 1...40, threads: 2)
+        let outcome = try FleetRun.run(Self.options(phones: 5), seeds: 1...200, threads: 2)
         #expect(outcome.violations == [])
-        #expect(outcome.counts.screensRight == 480)
+        #expect(outcome.counts.screensRight == 1000)
         #expect(outcome.counts.createsLost == 0)
-        for spell in FleetFaults.Spell.allCases { #expect(outcome.counts.faults[spell.name] ?? 0 > 0) }
-        for fault in ["APNs loses a push", "a push comes late", "a push comes twice", "deliverers die"] {
-            #expect(outcome.counts.faults[fault] ?? 0 > 0, "\(fault)")
+        // What is stored is nearly always replaced before, by the delete of what expires.
+        for fault in FleetFault.allCases where fault != .storedExpired {
+            #expect(outcome.counts[fault] > 0, "\(fault.name)")
         }
     }
 
-    @Test("chat fleets end right")
-    func chat() throws {
+    @Test("chat fleets end right, and stay within the wake-up budget", arguments: [false, true])
+    func chat(isThrottled: Bool) throws {
         var options = Self.options(phones: 6)
         options.kind = .chat
         options.intentsPerDay = 80
-        options.isThrottled = false
+        options.isThrottled = isThrottled
         let outcome = try FleetRun.run(options, seeds: 1...4, threads: 2)
         #expect(outcome.violations == [])
     }
@@ -38,11 +39,15 @@ struct FleetTests {
         #expect(reports[0] != other)
     }
 
-    @Test("each rule that is left out is noticed", arguments: [BrokenRule.ownerTag, .repeats, .tombstones])
+    @Test("each rule that is left out is noticed", arguments: BrokenRule.allCases)
     func broken(rule: BrokenRule) throws {
-        var options = Self.options(phones: 40)
+        var options = Self.options(phones: 20)
         options.broken = rule
-        let outcome = try FleetRun.run(options, seeds: 1...10, threads: 2)
+        let found = Mutex(false)
+        let outcome = try FleetRun.run(
+            options, seeds: 1...100, threads: 2,
+            progress: { _, _, violations in found.withLock { $0 = violations > 0 } },
+            isStopped: { found.withLock { $0 } })
         #expect(outcome.violationCount > 0)
     }
 

@@ -62,6 +62,8 @@ public struct MemoryPlannerState: PlannerState, Hashable, Sendable {
     private var audiences: [Bytes: AudienceMark] = [:]
     private var jobs: [Bytes: AudienceJob] = [:]
     private var holders: [Bytes: Set<Bytes>] = [:]
+    /// The marks with content, in the order they were planned.
+    private var lives: [Bytes: [LiveEntry]] = [:]
 
     public init() {}
 
@@ -71,6 +73,12 @@ public struct MemoryPlannerState: PlannerState, Hashable, Sendable {
 
     public mutating func setMark(_ mark: Mark, _ id: Bytes, of recipient: Bytes) {
         marks[recipient, default: [:]][id] = mark
+        lives[recipient, default: []].removeAll { $0.id == id }
+        guard let live = mark.live else { return }
+        let entry = LiveEntry(id: id, expires: live.expires, planned: live.planned)
+        // Nearly always the last one.
+        let place = lives[recipient]?.lastIndex { $0.planned <= entry.planned }.map { $0 + 1 } ?? 0
+        lives[recipient]?.insert(entry, at: place)
     }
 
     public func recipient(_ name: Bytes) -> Recipient {
@@ -82,13 +90,7 @@ public struct MemoryPlannerState: PlannerState, Hashable, Sendable {
     }
 
     public func live(of recipient: Bytes, at now: Timestamp) -> [LiveEntry] {
-        var entries: [LiveEntry] = []
-        for (id, mark) in marks[recipient] ?? [:] {
-            guard let live = mark.live, live.expires > now else { continue }
-            entries.append(LiveEntry(id: id, expires: live.expires, planned: live.planned))
-        }
-        entries.sort { $0.planned < $1.planned }
-        return entries
+        (lives[recipient] ?? []).filter { $0.expires > now }
     }
 
     public func audience(_ id: Bytes) -> AudienceMark? { audiences[id] }

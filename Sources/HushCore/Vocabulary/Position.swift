@@ -55,13 +55,20 @@ public struct OpID: Hashable, Comparable, Sendable {
 
     /// Reads the written form; nil where the text is not one.
     public init?(_ text: Bytes) {
-        let parts = text.raw.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        guard parts.count == 3,
-            let partition = Int32(String(decoding: parts[0], as: UTF8.self)), partition >= 0,
-            let offset = Int64(String(decoding: parts[1], as: UTF8.self)), offset >= 0,
-            let index = Int32(String(decoding: parts[2], as: UTF8.self)), index >= 0
+        var rest = text.raw[...]
+        guard let partition = Self.number(&rest).flatMap({ Int32(exactly: $0) }), rest.popFirst() == UInt8(ascii: ":"),
+            let offset = Self.number(&rest), rest.popFirst() == UInt8(ascii: ":"),
+            let index = Self.number(&rest).flatMap({ Int32(exactly: $0) }), rest.isEmpty
         else { return nil }
         self.init(partition: partition, offset: offset, index: index)
+    }
+
+    /// Takes the digits that come first; nil where there are none, or too many.
+    private static func number(_ text: inout ArraySlice<UInt8>) -> Int64? {
+        let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard (1...18).contains(digits.count) else { return nil }
+        text = text.dropFirst(digits.count)
+        return digits.reduce(0) { $0 * 10 + Int64($1 - UInt8(ascii: "0")) }
     }
 
     @inlinable

@@ -26,14 +26,17 @@ public struct SimulatedRequest: Sendable {
     }
 
     /// The value of the first header of that name.
-    public subscript(_ name: Bytes) -> Bytes? {
-        headers.first { $0.name == name }?.value
+    public subscript(_ name: StaticString) -> Bytes? {
+        name.withUTF8Buffer { name in
+            let name = UnsafeRawBufferPointer(name)
+            return headers.first { $0.name.isEqual(to: name) }?.value
+        }
     }
 
     /// The device token of the path; nil where the path has none.
     public var token: Bytes? {
-        guard let path = self[":path"], path.raw.starts(with: APNsRules.path.utf8) else { return nil }
-        return Bytes(path.raw.dropFirst(APNsRules.path.utf8.count))
+        guard let path = self[":path"], path.raw.starts(with: APNsRules.path) else { return nil }
+        return Bytes(path.raw.dropFirst(APNsRules.path.count))
     }
 }
 
@@ -43,7 +46,7 @@ public struct SimulatedRequest: Sendable {
 /// accepts a push and then never shows it (a push type that does not fit the payload), the simulator rejects it, so that
 /// the mistake is found.
 public struct APNsRules: Sendable {
-    static let path = "/3/device/"
+    static let path = Array("/3/device/".utf8)
     /// The largest payload, in bytes.
     public static let payloadBytesMax = 4096
 
@@ -77,9 +80,10 @@ public struct APNsRules: Sendable {
     }
 
     private func checkRoute(_ request: SimulatedRequest) -> Bytes? {
-        var seen: Set<Bytes> = []
-        for header in request.headers where !seen.insert(header.name).inserted { return "DuplicateHeaders" }
-        if request[":method"] != "POST" { return "MethodNotAllowed" }
+        for (index, header) in request.headers.enumerated() {
+            for other in request.headers[..<index] where other.name == header.name { return "DuplicateHeaders" }
+        }
+        if request[":method"] != Self.post { return "MethodNotAllowed" }
         guard let token = request.token else { return "BadPath" }
         if token.isEmpty { return "MissingDeviceToken" }
         return token.count.isMultiple(of: 2) && token.count >= 8 && Hex.isHex(token.raw) ? nil : "BadDeviceToken"
@@ -93,29 +97,37 @@ public struct APNsRules: Sendable {
         if let collapse = request["apns-collapse-id"], collapse.isEmpty || collapse.count > StableIdentifier.bytesMax {
             return "BadCollapseId"
         }
-        guard let type = request["apns-push-type"], type == "alert" || type == "background" else {
+        guard let type = request["apns-push-type"], type == Self.alert || type == Self.background else {
             return "InvalidPushType"
         }
         let priority = request["apns-priority"].map { Self.decimal($0) } ?? 10
         guard let priority, [1, 5, 10].contains(priority) else { return "BadPriority" }
-        return type == "background" && priority != 5 ? "BadPriority" : nil
+        return type == Self.background && priority != 5 ? "BadPriority" : nil
     }
 
     private func checkPayload(_ request: SimulatedRequest) -> Bytes? {
         if request.body.isEmpty { return "PayloadEmpty" }
         if request.body.count > Self.payloadBytesMax { return "PayloadTooLarge" }
-        guard let aps = request.payload?["aps"], aps.object != nil else { return "PayloadEmpty" }
-        let alerts = aps["alert"] != nil || aps["sound"] != nil || aps["badge"] != nil
-        if request["apns-push-type"] == "background" {
-            return aps["content-available"] == 1 && !alerts ? nil : "InvalidPushType"
+        guard let aps = request.payload?[Self.aps], aps.object != nil else { return "PayloadEmpty" }
+        let alerts = Self.alertKeys.contains { aps[$0] != nil }
+        if request["apns-push-type"] == Self.background {
+            return aps[Self.contentAvailable] == 1 && !alerts ? nil : "InvalidPushType"
         }
         return alerts ? nil : "InvalidPushType"
     }
 
+    // Made once: a literal would be copied into a new array at each use.
+    private static let post: Bytes = "POST"
+    static let alert: Bytes = "alert"
+    private static let background: Bytes = "background"
+    private static let aps: Bytes = "aps"
+    private static let contentAvailable: Bytes = "content-available"
+    private static let alertKeys: [Bytes] = ["alert", "sound", "badge"]
+
     private static func isLowerCaseUUID(_ text: Bytes) -> Bool {
         guard text.count == 36 else { return false }
         return text.raw.enumerated().allSatisfy { index, byte in
-            if [8, 13, 18, 23].contains(index) { return byte == UInt8(ascii: "-") }
+            if index == 8 || index == 13 || index == 18 || index == 23 { return byte == UInt8(ascii: "-") }
             return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
                 || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
         }

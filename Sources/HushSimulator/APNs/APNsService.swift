@@ -20,7 +20,9 @@ public struct AcceptedPush: Sendable {
     public var delivered: DeliveredPush {
         let request = SimulatedRequest(headers: headers, body: body, payload: payload)
         return DeliveredPush(
-            token: token, isAlert: request["apns-push-type"] == "alert", collapseID: request["apns-collapse-id"],
+            token: token, isAlert: request["apns-push-type"] == APNsRules.alert,
+            collapseID: request["apns-collapse-id"],
+            expires: request["apns-expiration"].flatMap { Int64($0.text) }.map(Timestamp.init(seconds:)),
             payload: payload)
     }
 }

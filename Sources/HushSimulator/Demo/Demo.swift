@@ -18,6 +18,8 @@ public struct DemoOptions: Sendable {
     public var timeLimit: Duration = .seconds(55)
     /// How APNs behaves.
     public var faults = Demo.faults
+    /// What befalls the phones.
+    public var trouble = WorldTrouble.none
     /// Whether planner and deliverer run in this process; else others work on the topics, on a real Kafka.
     public var hasWorkers = true
     /// Takes each line of the log of pushes, newline included.
@@ -45,6 +47,16 @@ public final class Demo {
         faults.silence = 0.002
         faults.goAwayEvery = 2000
         faults.latency = .milliseconds(2) ... .milliseconds(20)
+        return faults
+    }()
+
+    /// The same with more of it, and connections that end every few seconds.
+    public static let harsherFaults: APNsFaults = {
+        var faults = Demo.faults
+        faults.internalError = 0.01
+        faults.reset = 0.01
+        faults.silence = 0.005
+        faults.goAwayEvery = 500
         return faults
     }()
 
@@ -100,7 +112,7 @@ public final class Demo {
         self.options = options
         self.log = log
         let workload = Workload(options.workload)
-        world = World(workload, seed: options.workload.seed, filter: options.filter)
+        world = World(workload, seed: options.workload.seed, trouble: options.trouble, filter: options.filter)
         let oracle = Oracle(workload)
         let lastExpiry = workload.lastExpiry
         expected = workload.phones.indices.map { oracle.screen(of: $0, at: lastExpiry) }
@@ -121,7 +133,8 @@ public final class Demo {
         self.breaks = breaks
         lostDeliveries = lost
 
-        var plan = TopicPlan(policy: DemoPipeline.policy)
+        let policy = DemoPipeline.policy(in: options.trouble)
+        var plan = TopicPlan(policy: policy)
         let ending = Ending()
         self.ending = ending
         // Only what a person must know; and nothing once the embedded broker may be gone.
@@ -155,7 +168,8 @@ public final class Demo {
         pipeline =
             options.hasWorkers
             ? try DemoPipeline(
-                kafka: kafka, plan: plan, apns: apns, directory: options.directory, streamLog: streamLog, log: log)
+                policy, kafka: kafka, plan: plan, apns: apns, directory: options.directory, streamLog: streamLog,
+                log: log)
             : nil
     }
 
@@ -264,6 +278,10 @@ public final class Demo {
         report.held = tally.outcomes["held"] ?? 0
         report.retried = (tally.outcomes["retry"] ?? 0) + (tally.outcomes["unknown"] ?? 0)
         report.pushes = counts.accepted
+        let hours = Double(elapsed.wholeMillis) / 3_600_000 * Double(max(world.phones.count, 1))
+        report.wakeUpsPerDeviceHour = hours > 0 ? Double(world.wakeUps) / hours : 0
+        report.readToClearP99 = .nanoseconds(world.clearDelays.nanos(atQuantile: 0.99))
+        report.troubles = world.troubles
         report.screens = world.phones.count
         report.screensRight = screensRight
         report.elapsed = elapsed

@@ -14,22 +14,28 @@ final class DemoPipeline {
     private let plan: TopicPlan
 
     /// What a demo wants otherwise than production: it has no hour to wait for a budget, and no minutes for a backoff.
-    static let policy: Policy = {
+    static func policy(in trouble: WorldTrouble) -> Policy {
         var policy = Policy()
         policy.wakeUpBurst = 0
         policy.retryBase = .milliseconds(200)
         policy.retryMax = .seconds(2)
+        if trouble != .none {
+            policy.repeatIntervals = [.seconds(3), .seconds(5), .seconds(8)]
+            policy.helloInterval = .seconds(5)
+            policy.alertDeleteWait = trouble.lateness
+        }
         return policy
-    }()
+    }
 
     init(
-        kafka: KafkaConfiguration, plan: TopicPlan, apns: SimulatedAPNs, directory: String, streamLog: StreamLog,
+        _ policy: Policy, kafka: KafkaConfiguration, plan: TopicPlan, apns: SimulatedAPNs, directory: String,
+        streamLog: StreamLog,
         log: Log
     ) throws {
         self.plan = plan
         let home = try StateHome(directory: directory + "/state", cacheBytes: 32 << 20, writeBufferBytes: 64 << 20)
         let build = Bytes("demo")
-        let plannerConfiguration = PlannerConfiguration(policy: Self.policy, build: build)
+        let plannerConfiguration = PlannerConfiguration(policy: policy, build: build)
         planners = try (0..<Self.slotsPerStage).map { number in
             try StreamSlot(
                 PlannerConfiguration.stream(
@@ -38,7 +44,7 @@ final class DemoPipeline {
             ) { PlannerApplication(plannerConfiguration) }
         }
         let deliverer = DelivererConfiguration(
-            policy: Self.policy, build: build,
+            policy: policy, build: build,
             routes: [DelivererConfiguration.Route(environment: .production, index: 0)], log: log)
         let clients = try (0..<Self.slotsPerStage).map { _ in try APNsClient(Self.configuration(apns)) }
         self.clients = clients

@@ -18,6 +18,12 @@ public struct DemoReport: Hashable, Sendable {
     public var retried = 0
     /// Pushes that APNs accepted.
     public var pushes = 0
+    /// Background pushes that woke an app, over phones and the demo's time.
+    public var wakeUpsPerDeviceHour = 0.0
+    /// What 99 of 100 did not exceed from a read or retract until a screen that showed it did no more.
+    public var readToClearP99: Duration = .zero
+    /// How often each thing went wrong with phones and their pushes.
+    public var troubles: [FleetFault: Int] = [:]
     public var screens = 0
     public var screensRight = 0
     /// What must not happen at all, by name; only what did.
@@ -66,12 +72,29 @@ public struct DemoReport: Hashable, Sendable {
             }
             json.byte(UInt8(ascii: "}"))
         }
-        let tenths = elapsed.wholeMillis / 100
+        if !troubles.isEmpty {
+            json.raw(",\"troubles\":{")
+            for (index, fault) in FleetFault.allCases.filter({ troubles[$0] != nil }).enumerated() {
+                if index > 0 { json.byte(UInt8(ascii: ",")) }
+                json.string(Bytes(fault.name))
+                json.byte(UInt8(ascii: ":"))
+                json.integer(troubles[fault] ?? 0)
+            }
+            json.byte(UInt8(ascii: "}"))
+        }
+        json.raw(",\"wakeups_per_device_hour\":")
+        Self.write(tenths: Int64((wakeUpsPerDeviceHour * 10).rounded()), into: &json)
+        json.raw(",\"read_to_clear_p99_ms\":")
+        json.integer(readToClearP99.wholeMillis)
         json.raw(",\"seconds\":")
+        Self.write(tenths: elapsed.wholeMillis / 100, into: &json)
+        json.byte(UInt8(ascii: "}"))
+        return Bytes(json.bytes)
+    }
+
+    private static func write(tenths: Int64, into json: inout JSONWriter) {
         json.integer(tenths / 10)
         json.byte(UInt8(ascii: "."))
         json.integer(tenths % 10)
-        json.byte(UInt8(ascii: "}"))
-        return Bytes(json.bytes)
     }
 }

@@ -2,22 +2,27 @@ import HushCore
 
 /// What is to happen at which time: a binary heap; equal times keep their order.
 struct EventQueue<Event> {
+    /// Small, for the heap moves it about; the event stays in its slot.
     private struct Entry {
         var at: Int64
         var number: Int
-        var event: Event
+        var slot: Int
 
         func isBefore(_ other: Entry) -> Bool { (at, number) < (other.at, other.number) }
     }
 
     private var heap: [Entry] = []
+    private var slots: [Event?] = []
+    private var free: [Int] = []
     private(set) var added = 0
 
     var isEmpty: Bool { heap.isEmpty }
     var nextAt: Timestamp? { heap.first.map { Timestamp(millis: $0.at) } }
 
     mutating func add(_ event: Event, at: Timestamp) {
-        heap.append(Entry(at: at.millis, number: added, event: event))
+        let slot = free.popLast() ?? slots.count
+        if slot == slots.count { slots.append(event) } else { slots[slot] = event }
+        heap.append(Entry(at: at.millis, number: added, slot: slot))
         added += 1
         var child = heap.count - 1
         while child > 0 {
@@ -34,7 +39,9 @@ struct EventQueue<Event> {
             heap[0] = last
             sink()
         }
-        return (Timestamp(millis: first.at), first.event)
+        free.append(first.slot)
+        guard let event = slots[first.slot].take() else { return nil }
+        return (Timestamp(millis: first.at), event)
     }
 
     private mutating func sink() {

@@ -21,12 +21,34 @@ public struct FleetCounts: Sendable {
     public var wrongMillis: Int64 = 0
     public var createDelays = LatencyHistogram()
     public var deleteDelays = LatencyHistogram()
-    /// How often each thing went wrong, by name.
-    public var faults: [String: Int] = [:]
+    /// What faults are shares of, beside phones, intents and pushes: people, what apps send, transactions of each stage.
+    public var people = 0
+    public var signals = 0
+    public var planCommits = 0
+    public var deliveryCommits = 0
+    public var fleets = 0
+    private var faults: [Int] = Array(repeating: 0, count: FleetFault.allCases.count)
 
     init() {}
 
-    mutating func happened(_ name: String) { faults[name, default: 0] += 1 }
+    /// How often a fault happened.
+    public subscript(_ fault: FleetFault) -> Int { faults[Int(fault.rawValue)] }
+
+    /// Of how many things a fault befalls some.
+    public func whole(of fault: FleetFault) -> Int {
+        switch fault.whole {
+        case .phones: phones
+        case .people: people
+        case .intents: intents
+        case .pushes: pushes
+        case .signals: signals
+        case .plans: planCommits
+        case .deliveries: deliveryCommits
+        case .fleets: fleets
+        }
+    }
+
+    mutating func happened(_ fault: FleetFault) { faults[Int(fault.rawValue)] += 1 }
 
     mutating func add(_ other: FleetCounts) {
         phones += other.phones
@@ -43,7 +65,12 @@ public struct FleetCounts: Sendable {
         wrongMillis += other.wrongMillis
         createDelays.merge(other.createDelays)
         deleteDelays.merge(other.deleteDelays)
-        for (name, count) in other.faults { faults[name, default: 0] += count }
+        people += other.people
+        signals += other.signals
+        planCommits += other.planCommits
+        deliveryCommits += other.deliveryCommits
+        fleets += other.fleets
+        for (index, count) in other.faults.enumerated() { faults[index] += count }
     }
 }
 

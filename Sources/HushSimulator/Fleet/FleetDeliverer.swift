@@ -15,6 +15,7 @@ struct FleetDeliverer {
     private let partition: Int32
     private(set) var state = AddressState()
     private let seed: UInt64
+    private let isCareless: Bool
     private var random = SplitMix64(seed: 0)
     private var waiting: [Waiting] = []
     private var answers: [PushResult] = []
@@ -35,19 +36,18 @@ struct FleetDeliverer {
         var wakeAt: Timestamp?
     }
 
-    init(_ address: Address, partition: Int32, _ deliverer: Deliverer, seed: UInt64) {
+    init(_ address: Address, partition: Int32, _ deliverer: Deliverer, seed: UInt64, broken: BrokenRule? = nil) {
         self.address = address
         self.partition = partition
         self.deliverer = deliverer
         self.seed = seed
+        isCareless = broken == .ownerCheck
         audit = BudgetAudit(policy: deliverer.policy)
     }
 
     var isIdle: Bool { waiting.isEmpty && answers.isEmpty && state.soft.inFlight == nil }
 
     mutating func append(_ record: PushRecord, at: Timestamp) {
-        if case .ops(_, let ops, _) = record { audit.queued(ops, at: at) }
-        if case .signal(_, _, let acks, _) = record, !acks.isEmpty { audit.acknowledged(acks, at: at) }
         waiting.append(Waiting(record: record, offset: offset, at: at))
         offset += 1
     }
@@ -62,8 +62,8 @@ struct FleetDeliverer {
         if state.soft.inFlight == nil, state.row.ops.contains(where: \.isLeaving) { step(.restored, now, &work) }
         for answer in answers { step(.answer(answer), now, &work) }
         for waiting in waiting {
-            step(
-                .record(waiting.record, partition: partition, offset: waiting.offset, at: waiting.at), now, &work)
+            let record = isCareless ? believed(waiting.record) : waiting.record
+            step(.record(record, partition: partition, offset: waiting.offset, at: waiting.at), now, &work)
         }
         step(.plan(isPaused: false), now, &work)
         work.push = effects.push
@@ -72,9 +72,28 @@ struct FleetDeliverer {
             state = before
             return nil
         }
+        tell(now)
         waiting.removeAll(keepingCapacity: true)
         answers.removeAll(keepingCapacity: true)
         return work
+    }
+
+    /// Tells the audit what the transaction took.
+    private mutating func tell(_ now: Timestamp) {
+        for answer in answers { audit.answered(answer, at: now) }
+        for waiting in waiting {
+            switch waiting.record {
+            case .ops(_, let ops, _): audit.queued(ops, partition: partition, offset: waiting.offset, at: now)
+            case .signal(_, _, let acks, _): if !acks.isEmpty { audit.acknowledged(at: now) }
+            case .bind, .unbind: break
+            }
+        }
+    }
+
+    /// Ops as they would be taken if nobody looked whose they are.
+    private func believed(_ record: PushRecord) -> PushRecord {
+        guard case .ops(_, let ops, let cause) = record, let binding = state.row.binding else { return record }
+        return .ops(owner: binding.owner, ops: ops, cause: cause)
     }
 
     private mutating func step(_ event: DeliveryEvent, _ now: Timestamp, _ work: inout Work) {
@@ -85,10 +104,10 @@ struct FleetDeliverer {
     }
 
     /// The process dies; another takes over from what was committed.
-    mutating func crash(_ now: Timestamp) {
+    mutating func crash() {
         life += 1
         answers.removeAll()
         state.soft = AddressSoftState()
-        audit.reset(now)
+        audit.restarted()
     }
 }

@@ -7,20 +7,21 @@ public struct FleetFaults: Hashable, Sendable {
         case offline, off, locked, forceQuit, lowPower, refreshOff, starved
         case reinstalled, renewed, handedOver, batteryLow, batteryHint
 
-        public var name: String {
+        /// What it is counted as.
+        public var fault: FleetFault {
             switch self {
-            case .offline: "offline"
-            case .off: "switched off"
-            case .locked: "locked since its start"
-            case .forceQuit: "force-quit"
-            case .lowPower: "low-power mode"
-            case .refreshOff: "background refresh off"
-            case .starved: "no background budget"
-            case .reinstalled: "reinstalled"
-            case .renewed: "new token"
-            case .handedOver: "handed to another person"
-            case .batteryLow: "low battery told"
-            case .batteryHint: "delay hint"
+            case .offline: .offline
+            case .off: .off
+            case .locked: .locked
+            case .forceQuit: .forceQuit
+            case .lowPower: .lowPower
+            case .refreshOff: .refreshOff
+            case .starved: .starved
+            case .reinstalled: .reinstalled
+            case .renewed: .renewed
+            case .handedOver: .handedOver
+            case .batteryLow: .batteryLow
+            case .batteryHint: .batteryHint
             }
         }
 
@@ -42,7 +43,7 @@ public struct FleetFaults: Hashable, Sendable {
     /// The share of phones that a spell meets in a day.
     public var spells: [Spell: Double] = [
         .offline: 0.5, .off: 0.03, .locked: 0.05, .forceQuit: 0.06, .lowPower: 0.1, .refreshOff: 0.04, .starved: 0.06,
-        .reinstalled: 0.03, .renewed: 0.03, .handedOver: 0.03, .batteryLow: 0.05, .batteryHint: 0.05,
+        .reinstalled: 0.03, .renewed: 0.05, .handedOver: 0.05, .batteryLow: 0.05, .batteryHint: 0.05,
     ]
     /// What APNs answers.
     public var apns: APNsFaults
@@ -57,15 +58,24 @@ public struct FleetFaults: Hashable, Sendable {
     /// Shares of transactions that abort.
     public var planAborted = 0.01
     public var deliveryAborted = 0.01
-    /// The share of people whose planner stands still for a while in a day.
+    /// The share of people whose planner stands still for a while in a day, and of those whose device records alone
+    /// come late to it.
     public var plannerLags = 0.03
+    public var devicesLag = 0.03
+    /// The share of logouts of which the sender never hears, and of logins that another one follows at once.
+    public var logoutLost = 0.3
+    public var quickLogins = 0.3
+    /// The share of handovers of which the former owner's planner learns late.
+    public var handoverLags = 0.3
+    /// The share of new tokens that come while the phone is away, so that what was under way to the old one is gone.
+    public var renewedAway = 0.5
     /// How often all deliverers die in a day.
     public var crashesPerDay = 3
     /// Shares of intents: sent twice, updates, retracts, with a short life, visible.
     public var repeated = 0.03
     public var updates = 0.06
     public var retracts = 0.03
-    public var shortLived = 0.03
+    public var shortLived = 0.06
     public var visible = 0.04
 
     public init() {

@@ -7,7 +7,7 @@ extension FleetHousehold {
         switch timed.event {
         case .show(let show):
             note(nil, "intent \(show.id) r\(show.revision)\(timed.isDuplicate ? " again" : "") \(show.mode.name.text)")
-            if timed.isDuplicate { counts.happened("an intent is sent twice") } else { counts.intents += 1 }
+            if timed.isDuplicate { counts.happened(.repeatedIntent) } else { counts.intents += 1 }
             guard let person = person(show.recipient) else { return }
             owe(person) { truth, phones in
                 guard truth.sent(show, at: now) else { return }
@@ -34,7 +34,13 @@ extension FleetHousehold {
             note(phone, "\(owner) logs in")
             meters[phone].forgive()
             // What a person heard on another's phone, somebody else did not hear.
-            let messages = change(phone) { $0.move(to: owner, install: newInstall(of: phone), now: now) }
+            var messages = change(phone) { $0.move(to: owner, install: newInstall(of: phone), now: now) }
+            // Only the login is sure to be told: it is repeated at every launch.
+            if messages.contains(where: \.isLogout), chance(options.faults.logoutLost, .logout, phone) {
+                messages.removeAll(where: \.isLogout)
+                counts.happened(.logoutLost)
+                note(phone, "the logout is lost")
+            }
             phones[phone].app.screen.forgetRings()
             return send(messages, from: phone, isSure: true)
         case .battery, .appears, .reinstalled, .renewed: return

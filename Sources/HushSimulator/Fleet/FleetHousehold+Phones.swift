@@ -13,65 +13,65 @@ extension FleetHousehold {
         if let push = accepted {
             counts.pushes += 1
             if flight.push.isAlert { counts.alerts += 1 }
-            spread(push)
+            spread(push.delivered)
         }
         switch reply {
         case .answer(let reason, _, let timestamp, let retryAfter, let delay):
-            if let reason { counts.happened("APNs answers \(reason.status) \(reason.name.text)") }
+            if let fault = reason.flatMap({ FleetFault(status: $0.status) }) { counts.happened(fault) }
             note(phone(token: flight.push.token), "push \(flight.push.summary): \(reason?.name.text ?? "200")")
             let result = PushResult.answered(
                 status: reason?.status ?? 200, reason: reason?.name ?? "",
                 retryAfter: retryAfter.map { .seconds($0) }, timestamp: timestamp.map { Timestamp(millis: $0) })
             queue.add(.answer(index, result), at: now + delay)
         case .reset:
-            counts.happened("APNs resets a stream")
+            counts.happened(.reset)
             note(phone(token: flight.push.token), "push \(flight.push.summary): reset, taken: \(accepted != nil)")
             queue.add(.answer(index, .unknown), at: later(1...50, .answer, index))
         case .silence:
-            counts.happened("APNs is silent")
+            counts.happened(.silence)
             note(phone(token: flight.push.token), "push \(flight.push.summary): silence, taken: \(accepted != nil)")
             queue.add(.answer(index, .unknown), at: now + .seconds(30))
         }
     }
 
     /// A push on its way from APNs to its phone: usually soon, sometimes late, twice, or never.
-    private func spread(_ push: AcceptedPush) {
+    private func spread(_ push: DeliveredPush) {
         let faults = options.faults
         let phone = phone(token: push.token) ?? 0
-        if chance(faults.lost, .lost, phone) { return counts.happened("APNs loses a push") }
+        if chance(faults.lost, .lost, phone) { return counts.happened(.lost) }
         // An alert that APNs itself brings twice sounds twice, whatever a sender does.
-        if !push.delivered.isAlert, chance(faults.doubled, .doubled, phone) {
-            counts.happened("a push comes twice")
+        if !push.isAlert, chance(faults.doubled, .doubled, phone) {
+            counts.happened(.doubled)
             queue.add(.reach(push), at: later(100...60_000, .doubled, phone))
         }
         if chance(faults.late, .late, phone) {
-            counts.happened("a push comes late")
+            counts.happened(.late)
             queue.add(.reach(push), at: later(10_000...1_200_000, .reach, phone))
         } else {
             queue.add(.reach(push), at: later(50...500, .reach, phone))
         }
     }
 
-    func reach(_ push: AcceptedPush) {
+    func reach(_ push: DeliveredPush) {
         guard let phone = phone(token: push.token) else { return }
         if phones[phone].isConnected { return hand(push, to: phone) }
-        counts.happened(phones[phone].stored == nil ? "APNs stores a push" : "APNs replaces its stored push")
+        counts.happened(phones[phone].stored == nil ? .stored : .storedReplaced)
         phones[phone].stored = push
     }
 
-    private func hand(_ push: AcceptedPush, to phone: Int) {
+    private func hand(_ push: DeliveredPush, to phone: Int) {
         let replaces = phones[phone].held != nil
-        switch phones[phone].take(push, isAlert: push.delivered.isAlert, now) {
+        switch phones[phone].take(push, now) {
         case .shown: receive(push, at: phone)
         case .woken:
             counts.wakeUps += 1
             receive(push, at: phone)
         case .held:
-            counts.happened(replaces ? "iOS replaces the push it holds" : "iOS holds a push")
+            counts.happened(replaces ? .heldReplaced : .held)
             note(phone, "iOS holds the push")
             if let wakesAt = phones[phone].wakesAt(now) { queue.add(.wake(phone), at: wakesAt) }
         case .discarded:
-            counts.happened("a force-quit app misses a push")
+            counts.happened(.discarded)
             note(phone, "the push is discarded: force-quit")
         }
     }
@@ -81,8 +81,8 @@ extension FleetHousehold {
         hand(held, to: phone)
     }
 
-    private func receive(_ push: AcceptedPush, at phone: Int) {
-        let messages = change(phone) { $0.receive(push.delivered, now: now) }
+    private func receive(_ push: DeliveredPush, at phone: Int) {
+        let messages = change(phone) { $0.receive(push, now: now) }
         note(phone, "the app takes the push; shows \(phones[phone].app.summary)")
         send(messages, from: phone, isSure: false)
     }
@@ -123,16 +123,17 @@ extension FleetHousehold {
 
     private func sendSignal(_ message: PhoneMessage, from phone: Int) {
         let faults = options.faults
+        counts.signals += 1
         if chance(faults.ackLost, .ackLost, phone) {
             note(phone, "the signal is lost")
-            return counts.happened("an acknowledgement is lost")
+            return counts.happened(.ackLost)
         }
         if chance(faults.ackDoubled, .ackDoubled, phone) {
-            counts.happened("an acknowledgement comes twice")
+            counts.happened(.ackDoubled)
             queue.add(.send(message), at: later(100...600_000, .ackDoubled, phone))
         }
         if chance(faults.ackLate, .ackLate, phone) {
-            counts.happened("an acknowledgement is late")
+            counts.happened(.ackLate)
             queue.add(.send(message), at: later(60_000...3_600_000, .send, phone))
         } else {
             queue.add(.send(message), at: later(20...2000, .send, phone))
@@ -143,8 +144,8 @@ extension FleetHousehold {
 
     func begin(_ spell: FleetScript.Spell) {
         let phone = spell.phone
-        counts.happened(spell.kind.name)
-        note(phone, spell.kind.name)
+        counts.happened(spell.kind.fault)
+        note(phone, spell.kind.fault.name)
         meters[phone].advance(now, isReachable: phones[phone].isReachable, &counts)
         switch spell.kind {
         case .reinstalled:
@@ -173,7 +174,7 @@ extension FleetHousehold {
         guard spell.kind.minutes != nil else { return }
         meters[phone].advance(now, isReachable: phones[phone].isReachable, &counts)
         guard phones[phone].end(spell.kind) else { return }
-        note(phone, "no more: \(spell.kind.name)")
+        note(phone, "no more: \(spell.kind.fault.name)")
         switch spell.kind {
         case .offline, .off: if phones[phone].isConnected { reconnect(phone) }
         case .forceQuit:
@@ -192,9 +193,8 @@ extension FleetHousehold {
         send(outbox, from: phone, isSure: true)
         guard let stored = phones[phone].stored else { return }
         phones[phone].stored = nil
-        let request = SimulatedRequest(headers: stored.headers, body: [], payload: nil)
-        if let expiration = request["apns-expiration"].flatMap({ Int64($0.text) }), expiration <= now.seconds {
-            return counts.happened("a stored push expires")
+        if let expires = stored.expires, expires <= now {
+            return counts.happened(.storedExpired)
         }
         hand(stored, to: phone)
     }
@@ -210,19 +210,5 @@ extension OutgoingPush {
     /// What is in it, for a trace.
     var summary: String {
         "\(isAlert ? "alert" : "background") \(String(decoding: payload, as: UTF8.self).prefix(600))"
-    }
-}
-
-extension SimulatedRequest {
-    /// A push as the client would send it.
-    init(_ push: OutgoingPush, payload: PayloadValue) {
-        var headers: [Header] = [
-            Header(":method", "POST"), Header(":path", Bytes(Array(APNsRules.path.utf8) + push.token.raw)),
-            Header("apns-topic", push.app), Header("apns-push-type", push.isAlert ? "alert" : "background"),
-            Header("apns-priority", push.priority == 10 ? "10" : "5"), Header("apns-id", Bytes(push.apnsID)),
-        ]
-        if let expires = push.expires { headers.append(Header("apns-expiration", Bytes("\(expires.seconds)"))) }
-        if let collapseID = push.collapseID { headers.append(Header("apns-collapse-id", collapseID)) }
-        self.init(headers: headers, body: push.payload, payload: payload)
     }
 }

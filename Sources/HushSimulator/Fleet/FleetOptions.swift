@@ -70,6 +70,10 @@ public struct FleetOptions: Hashable, Sendable {
 package enum BrokenRule: String, Hashable, Sendable, CaseIterable {
     /// The phone does not look whose push it is.
     case ownerTag
+    /// The deliverer does not look whose ops it takes.
+    case ownerCheck
+    /// The app does nothing about a bind.
+    case bindOp
     /// What was accepted is not sent again.
     case repeats
     /// The phone does not remember deletes of what it never showed.

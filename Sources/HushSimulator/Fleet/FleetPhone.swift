@@ -20,9 +20,9 @@ struct FleetPhone {
     /// How many spells of a kind are on.
     private var on: [Int] = Array(repeating: 0, count: FleetFaults.Spell.allCases.count)
     /// What APNs stores while the phone is away: the newest.
-    var stored: AcceptedPush?
+    var stored: DeliveredPush?
     /// What iOS holds until it may wake the app: the newest background push.
-    var held: AcceptedPush?
+    var held: DeliveredPush?
     private var wakeUps: [Timestamp] = []
     /// What the app has sent, and could not, while the phone was away.
     var outbox: [PhoneMessage] = []
@@ -53,8 +53,8 @@ struct FleetPhone {
     }
 
     /// What becomes of a push that reached the phone.
-    mutating func take(_ push: AcceptedPush, isAlert: Bool, _ now: Timestamp) -> Fate {
-        if isAlert { return .shown }
+    mutating func take(_ push: DeliveredPush, _ now: Timestamp) -> Fate {
+        if push.isAlert { return .shown }
         if isOn(.forceQuit) { return .discarded }
         if let wakesAt = wakesAt(now), wakesAt <= now {
             wakeUps.append(now)

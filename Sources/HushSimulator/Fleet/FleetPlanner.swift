@@ -19,6 +19,8 @@ struct FleetPlanner {
     var isScheduled = false
     /// It stands still until then.
     var standsUntil = Timestamp.distantPast
+    /// Records of `hush.devices` do not come before then: topics keep no order among each other.
+    var devicesUntil = Timestamp.distantPast
 
     init(name: Bytes, partition: Int32, policy: Policy) {
         self.name = name
@@ -28,6 +30,13 @@ struct FleetPlanner {
 
     var isIdle: Bool { waiting.isEmpty }
 
+    /// Whether there is something that it may take.
+    func hasWork(_ now: Timestamp) -> Bool { waiting.contains { !isLate($0, now) } }
+
+    private func isLate(_ waiting: Waiting, _ now: Timestamp) -> Bool {
+        waiting.arrival.position.topic == .devices && now < devicesUntil
+    }
+
     /// Appends a record to a topic of the person's.
     mutating func append(_ event: PlannerEvent, to topic: InputTopic, at: Timestamp) {
         let position = Position(topic: topic, partition: partition, offset: offset)
@@ -36,10 +45,10 @@ struct FleetPlanner {
     }
 
     /// Takes what has come in one transaction; `commit` gets what goes to each address. An abort leaves all as it was.
-    mutating func work(isAborted: Bool, commit: (Address, PushRecord) -> Void) {
+    mutating func work(_ at: Timestamp, isAborted: Bool, commit: (Address, PushRecord) -> Void) {
         let before = isAborted ? state : nil
         let start = now
-        for waiting in waiting {
+        for waiting in waiting where !isLate(waiting, at) {
             now = max(now, waiting.arrival.origin.at)
             effects.removeAll()
             var arrival = waiting.arrival
@@ -51,7 +60,7 @@ struct FleetPlanner {
         if let before {
             (state, now) = (before, start)
         } else {
-            waiting.removeAll(keepingCapacity: true)
+            waiting = waiting.filter { isLate($0, at) }
         }
     }
 }

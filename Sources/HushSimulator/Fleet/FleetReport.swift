@@ -20,20 +20,18 @@ public struct FleetReport: Sendable {
     }
 
     private func faults(of outcome: FleetOutcome) -> String {
-        let width = outcome.counts.faults.keys.map(\.count).max() ?? 0
+        let width = FleetFault.allCases.map(\.name.count).max() ?? 0
         return "what went wrong (\(outcome.options.way.rawValue)):\n"
-            + outcome.counts.faults.sorted { $0.key < $1.key }.map { name, count in
-                "  " + Self.padded(name, width) + Self.padded("\(count)", 12, isRight: true)
-                    + share(name, count, outcome) + "\n"
+            + FleetFault.allCases.map { fault in
+                let count = outcome.counts[fault]
+                return "  " + Self.padded(fault.name, width) + Self.padded("\(count)", 12, isRight: true)
+                    + share(count, of: outcome.counts.whole(of: fault), fault) + "\n"
             }.joined()
     }
 
-    /// The share of phones for what befalls phones, of pushes for what befalls pushes.
-    private func share(_ name: String, _ count: Int, _ outcome: FleetOutcome) -> String {
-        let isSpell = FleetFaults.Spell.allCases.contains { $0.name == name }
-        let whole = isSpell ? outcome.counts.phones : outcome.counts.pushes
-        guard whole > 0 else { return "" }
-        return "  \(Self.decimal(Double(count) * 100 / Double(whole), 3)) % of \(isSpell ? "phones" : "pushes")"
+    private func share(_ count: Int, of whole: Int, _ fault: FleetFault) -> String {
+        if fault.whole == .fleets { return "  \(Self.decimal(Double(count) / Double(max(whole, 1)), 1)) a fleet" }
+        return "  \(Self.decimal(Double(count) * 100 / Double(max(whole, 1)), 3)) % of \(fault.whole.rawValue)"
     }
 
     private var table: String {
@@ -53,10 +51,12 @@ public struct FleetReport: Sendable {
 
     private func verdict(_ outcome: FleetOutcome) -> String {
         let screens = "\(outcome.counts.screensRight) of \(outcome.counts.phones) screens"
+        let never = FleetFault.allCases.filter { outcome.counts[$0] == 0 }.map(\.name)
+        let missed = never.isEmpty ? "" : "never happened here: " + never.joined(separator: ", ") + "\n"
         if outcome.isGood {
-            return "right: \(screens) show exactly what they must, and nothing happened that must not\n"
+            return missed + "right: \(screens) show exactly what they must, and nothing happened that must not\n"
         }
-        return "wrong: \(outcome.violationCount) violations, \(screens) right\n"
+        return missed + "wrong: \(outcome.violationCount) violations, \(screens) right\n"
     }
 
     private func figures(_ outcome: FleetOutcome) -> [(name: Bytes, words: String, value: String)] {
@@ -119,11 +119,17 @@ public struct FleetReport: Sendable {
         json.raw(",\"violations\":")
         json.integer(Int64(outcome.violationCount))
         json.raw(",\"faults\":{")
-        for (index, fault) in outcome.counts.faults.sorted(by: { $0.key < $1.key }).enumerated() {
+        for (index, fault) in FleetFault.allCases.enumerated() {
             if index > 0 { json.byte(UInt8(ascii: ",")) }
-            json.string(Bytes(fault.key))
+            json.string(Bytes(fault.name))
             json.byte(UInt8(ascii: ":"))
-            json.integer(Int64(fault.value))
+            json.byte(UInt8(ascii: "["))
+            json.integer(Int64(outcome.counts[fault]))
+            json.byte(UInt8(ascii: ","))
+            json.integer(Int64(outcome.counts.whole(of: fault)))
+            json.raw(",\"")
+            json.raw(Array(fault.whole.rawValue.utf8))
+            json.raw("\"]")
         }
         json.raw("}}")
     }

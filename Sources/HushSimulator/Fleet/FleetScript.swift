@@ -11,8 +11,10 @@ struct FleetScript {
         var end: Duration
     }
 
+    /// A planner stands still, or one of its topics does.
     struct Lag {
         var person: Int
+        var isDevicesAlone: Bool
         var start: Duration
         var end: Duration
     }
@@ -89,14 +91,17 @@ private struct FleetScriptWriter {
                         dialect: options.way == .hush ? .hush : .crt, appears: .zero))
             }
         }
-        for phone in 0..<phones { addSpells(of: phone, &script) }
         for person in people.indices {
             addIntents(to: person, &script.workload.events)
-            guard random.chance(options.faults.plannerLags * day) else { continue }
-            let start = options.duration * Double.random(in: 0..<0.95, using: &random)
-            script.lags.append(
-                FleetScript.Lag(person: person, start: start, end: start + minutes(1...45)))
+            for (isDevicesAlone, share) in [(false, options.faults.plannerLags), (true, options.faults.devicesLag)] {
+                guard random.chance(share * day) else { continue }
+                let start = options.duration * Double.random(in: 0..<0.95, using: &random)
+                script.lags.append(
+                    FleetScript.Lag(
+                        person: person, isDevicesAlone: isDevicesAlone, start: start, end: start + minutes(1...45)))
+            }
         }
+        for phone in 0..<phones { addSpells(of: phone, &script) }
         let ordered = script.workload.events.enumerated().sorted {
             ($0.element.at, $0.offset) < ($1.element.at, $1.offset)
         }
@@ -115,20 +120,50 @@ private struct FleetScriptWriter {
             // Each kind is dealt to some household, so that none is missing by chance.
             let isDealt = share > 0 && phone == 0 && household % kinds.count == index
             guard isDealt || random.chance(share) else { continue }
-            let start = options.duration * Double.random(in: 0.03..<0.97, using: &random)
+            var start = options.duration * Double.random(in: 0.03..<0.97, using: &random)
+            if kind == .handedOver { start = addHandover(phone, start, &script) }
             let latest = options.duration + FleetOptions.spellBeyondEnd
             let end = kind.minutes.map { min(start + minutes($0), latest) } ?? start
             script.spells.append(FleetScript.Spell(phone: phone, kind: kind, start: start, end: end))
-            if kind == .handedOver { addHandover(phone, start, &script.workload.events) }
+            if kind == .renewed, random.chance(options.faults.renewedAway) {
+                let away = minutes(10...300)
+                script.spells.append(
+                    FleetScript.Spell(
+                        phone: phone, kind: .offline, start: max(.zero, start - away), end: start + .seconds(2)))
+            }
         }
     }
 
-    private mutating func addHandover(_ phone: Int, _ start: Duration, _ events: inout [Workload.Timed]) {
+    /// Another person logs in on a phone, often while something is under way to it; returns when.
+    private mutating func addHandover(
+        _ phone: Int, _ drawn: Duration, _ script: inout FleetScript
+    ) -> Duration {
         let owner = phonesOf[0].contains(phone) ? 0 : 1
-        events.append(Workload.Timed(at: start, event: .moved(phone: phone, to: people[1 - owner])))
-        guard random.chance(0.3) else { return }
-        let back = start + minutes(5...300)
-        events.append(Workload.Timed(at: back, event: .moved(phone: phone, to: people[owner])))
+        var start = drawn
+        if random.chance(0.5) {
+            let sent = script.workload.events.filter { $0.event.isShow(to: people[owner]) }.randomElement(
+                using: &random)
+            start = (sent?.at ?? drawn) + .milliseconds(Int64.random(in: 0..<3000, using: &random))
+        }
+        if random.chance(options.faults.handoverLags) {
+            script.lags.append(
+                FleetScript.Lag(
+                    person: owner, isDevicesAlone: random.chance(0.7), start: max(.zero, start - .seconds(1)),
+                    end: start + minutes(1...45)))
+        }
+        var at = start
+        var holder = owner
+        var logins = 1
+        var isQuick = random.chance(options.faults.quickLogins)
+        if isQuick { logins += Int.random(in: 1...3, using: &random) } else if random.chance(0.3) { logins = 2 }
+        for _ in 0..<logins {
+            holder = 1 - holder
+            script.workload.events.append(
+                Workload.Timed(at: at, event: .moved(phone: phone, to: people[holder])))
+            at += isQuick ? minutes(0.01...2) : minutes(5...300)
+            if random.chance(0.2) { isQuick = false }
+        }
+        return start
     }
 
     // MARK: what is sent
@@ -187,7 +222,7 @@ private struct FleetScriptWriter {
         let isLong = random.chance(0.05)
         let words = Int.random(in: isLong ? 20...90 : 1...6, using: &random)
         let text = String(repeating: "\u{1F4E6} locker ", count: words)
-        let life = random.chance(options.faults.shortLived) ? minutes(10...240) : FleetOptions.life
+        let life = random.chance(options.faults.shortLived) ? minutes(5...240) : FleetOptions.life
         let mode: Mode =
             random.chance(options.faults.visible) ? (random.chance(0.5) ? .visible : .auto) : .silent
         let show = Workload.Show(
@@ -238,5 +273,11 @@ private struct FleetScriptWriter {
             }
         }
         return result * (1 + (root - 1) * left)
+    }
+}
+
+extension Workload.Event {
+    fileprivate func isShow(to recipient: Bytes) -> Bool {
+        if case .show(let show) = self { show.recipient == recipient } else { false }
     }
 }

@@ -24,7 +24,11 @@ public struct FleetTrace: Sendable {
             guard let about else { return true }
             return line.contains(" phone \(about) ") || !line.contains(" phone ")
         }
-        inputs = shrinking.script.spells.map { "\(Self.text($0.start)) phone \($0.phone) \($0.kind.name)" }
+        inputs = shrinking.script.spells.map { "\(Self.text($0.start)) phone \($0.phone) \($0.kind.fault.name)" }
+        inputs += shrinking.script.lags.map { lag in
+            let what = lag.isDevicesAlone ? "device records lag" : "the planner stands still"
+            return "\(Self.text(lag.start)) person \(lag.person): \(what) until \(Self.text(lag.end))"
+        }
         inputs += shrinking.script.crashes.map { "\(Self.text($0)) the deliverers die" }
         inputs += shrinking.script.workload.events.map { "\(Self.text($0.at)) \($0.event)" }
         inputs.sort()
@@ -80,7 +84,8 @@ private struct FleetShrinking {
     private mutating func dropFaults() {
         let quiet: [(inout FleetFaults) -> Void] = [
             { $0.lost = 0 }, { $0.late = 0 }, { $0.doubled = 0 }, { $0.ackLost = 0 }, { $0.ackLate = 0 },
-            { $0.ackDoubled = 0 }, { $0.planAborted = 0 }, { $0.deliveryAborted = 0 }, { $0.apns.tooManyRequests = 0 },
+            { $0.ackDoubled = 0 }, { $0.logoutLost = 0 }, { $0.planAborted = 0 }, { $0.deliveryAborted = 0 },
+            { $0.apns.tooManyRequests = 0 },
             { $0.apns.internalError = 0 }, { $0.apns.unavailable = 0 }, { $0.apns.reset = 0 }, { $0.apns.silence = 0 },
         ]
         for drop in quiet {

@@ -44,4 +44,18 @@ package enum BrokenMerging {
         members["hush"] = .object(body)
         return .object(members)
     }
+
+    /// A bind is acknowledged and does nothing: no hello answers it.
+    package static let ignoringBinds: SimulatedPhone.Filter = { payload, _ in
+        guard case .object(var members) = payload, case .object(var body)? = members["hush"],
+            let ops = body["ops"]?.array
+        else { return payload }
+        body["ops"] = .array(
+            ops.map { op in
+                guard let parts = op.array, parts.count >= 2, parts[1] == "b" else { return op }
+                return .array([parts[0], "d", "nobody's", 1])
+            })
+        members["hush"] = .object(body)
+        return .object(members)
+    }
 }

@@ -54,6 +54,11 @@ public struct PhoneMessage: Hashable, Sendable {
         if case .register(let registration, _, _) = body { registration.token } else { nil }
     }
 
+    /// Whether it tells that nobody, or somebody else, is logged in by now.
+    var isLogout: Bool {
+        if case .unregister = body { true } else { false }
+    }
+
     /// Whether it is a signal with a hello, which the planner answers by a line in the ledger.
     public var saysHello: Bool {
         if case .signal(let signal) = body { signal.hello != nil } else { false }

@@ -7,12 +7,17 @@ public struct DeliveredPush: Sendable {
     public var isAlert: Bool
     /// The `apns-collapse-id`: iOS makes it the identifier of an alert.
     public var collapseID: Bytes?
+    /// The `apns-expiration`: APNs stores it for a phone that is away until then.
+    public var expires: Timestamp?
     public var payload: PayloadValue
 
-    public init(token: Bytes, isAlert: Bool, collapseID: Bytes?, payload: PayloadValue) {
+    public init(
+        token: Bytes, isAlert: Bool, collapseID: Bytes?, expires: Timestamp? = nil, payload: PayloadValue
+    ) {
         self.token = token
         self.isAlert = isAlert
         self.collapseID = collapseID
+        self.expires = expires
         self.payload = payload
     }
 }
