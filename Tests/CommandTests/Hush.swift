@@ -10,7 +10,8 @@ struct Hush {
     /// How long it may take on a busy machine.
     private static let deadline = Duration.seconds(60)
 
-    /// `stopAfter`: words on standard error at which the command gets SIGTERM. `openInput`: what comes on standard input,
+    /// `stopAfter`: words on standard error at which the command gets SIGTERM, or where it has an open input the end of that.
+    /// `openInput`: what comes on standard input,
     /// which stays open.
     init(
         _ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:],
@@ -50,7 +51,8 @@ struct Hush {
                 break
             }
             if !isAsked, let words, try told(standardError).contains(words) {
-                process.terminate()
+                // A process that Dispatch's threads start may have SIGTERM blocked, which only a handler undoes.
+                if openInput == nil { process.terminate() } else { try input.fileHandleForWriting.close() }
                 isAsked = true
             }
             usleep(5000)
