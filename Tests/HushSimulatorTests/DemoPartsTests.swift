@@ -49,11 +49,14 @@ struct DemoReportTests {
         report.screens = 2
         report.screensRight = 2
         report.elapsed = .milliseconds(12_345)
+        report.wakeUpsPerDeviceHour = 2.46
+        report.readToClearP99 = .milliseconds(3523)
         #expect(report.isGood)
         #expect(
             report.json.text
                 == #"{"seed":7,"intents":5000,"duplicates":0,"duplicates_dropped":0,"reads":0,"reads_before_create":0,"#
-                + #""held":0,"retried":0,"pushes":0,"screens":2,"screens_right":2,"violations":0,"seconds":12.3}"#)
+                + #""held":0,"retried":0,"pushes":0,"screens":2,"screens_right":2,"violations":0,"#
+                + #""wakeups_per_device_hour":2.5,"read_to_clear_p99_ms":3523,"seconds":12.3}"#)
     }
 
     @Test("a wrong screen or a violation makes it bad")
