@@ -48,9 +48,12 @@ extension HushInbox {
     mutating func claim(_ theirs: BindingVersion) -> [HushAction] {
         if let version, theirs < version { return [] }
         if let answered, theirs <= answered { return [] }
-        let claims = registration
-        if !claims.isEmpty { answered = theirs }
-        return claims
+        guard !registration.isEmpty else { return [] }
+        answered = theirs
+        // As another install, for a register that changes nothing binds nothing anew; named by what is at hand, for an
+        // inbox has no dice.
+        install = OwnerTag.of(Bytes("\(install) \(theirs.at.millis) \(theirs.partition) \(theirs.offset)"))
+        return registration
     }
 
     /// Empty until there are both a person and a token.

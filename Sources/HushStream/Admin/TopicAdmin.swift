@@ -109,12 +109,23 @@ public final class TopicAdmin {
         var offsets: [(first: Int64, end: Int64)] = []
         for partition in 0..<count {
             var (low, high): (Int64, Int64) = (0, 0)
-            let code = rd_kafka_query_watermark_offsets(producer.raw, topic, partition, &low, &high, timeoutMillis)
+            let deadline = ContinuousClock.now + .milliseconds(Int64(timeoutMillis))
+            var code = RD_KAFKA_RESP_ERR_NO_ERROR
+            // A partition that is new, or whose leader moves, has a leader again in a moment.
+            repeat {
+                if code != RD_KAFKA_RESP_ERR_NO_ERROR { rest(.milliseconds(100)) }
+                code = rd_kafka_query_watermark_offsets(producer.raw, topic, partition, &low, &high, timeoutMillis)
+            } while Self.leaderless.contains(code.rawValue) && ContinuousClock.now < deadline
             if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("offsets of \(topic)-\(partition)", code) }
             offsets.append((low, high))
         }
         return offsets
     }
+
+    private static let leaderless = [
+        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
+        RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
+    ].map(\.rawValue)
 
     private func newTopic(_ topic: TopicDefinition) throws(StreamFault) -> OpaquePointer {
         var words = ""
@@ -147,6 +158,8 @@ public final class TopicAdmin {
             guard let result = results?[index] else { continue }
             let name = String(cString: rd_kafka_ConfigResource_name(result))
             let code = rd_kafka_ConfigResource_error(result)
+            // A broker that has not heard of a new topic yet; for who asked, it is not there.
+            if code == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART { continue }
             if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("describe topic \(name)", code) }
             found[name] = Self.entries(of: result)
         }
