@@ -25,10 +25,10 @@ import Testing
             plan.write(line, at: now) { lines.append(Array($0)) }
         }
 
-        mutating func push(_ id: Bytes, offset: Int64 = 0) {
+        mutating func push(_ id: Bytes, offset: Int64 = 0, cause: Position? = nil) {
             var json = JSONWriter()
             let op = Op(kind: .create, id: id, revision: 1)
-            PushRecordWriter.write(.ops(owner: "ada", ops: [op], cause: cause(offset)), into: &json)
+            PushRecordWriter.write(.ops(owner: "ada", ops: [op], cause: cause ?? self.cause(offset)), into: &json)
             pushes.append(json.bytes)
         }
 
@@ -48,12 +48,15 @@ import Testing
             if deliver.isOpen { deliver.writeOrder(at: now) { lines.append(Array($0)) } }
         }
 
+        /// Audits one partition of intents, and the first record of a fan-out.
         func audit(comparesPushes: Bool = true) throws -> AuditReport {
             var surroundings = AuditBooks.Surroundings(ledgerPartitions: 1)
             if comparesPushes { surroundings.pushesFirst = [0] }
             var random = SplitMix64(seed: 3)
             let books = try AuditBooks(
-                spans: [.init(.intents, 0, start: 0, end: Int64(inputs.count))], surroundings, random: &random)
+                spans: [
+                    .init(.intents, 0, start: 0, end: Int64(inputs.count)), .init(.fanout, 0, start: 0, end: 1),
+                ], surroundings, random: &random)
             for (offset, input) in inputs.enumerated() where !input.isEmpty {
                 AuditRig.show(offset, Array("ada".utf8), Array(input.utf8)) { books.takeInput(.intents, $0) }
             }
@@ -188,6 +191,19 @@ import Testing
         gone.final(0, "one", "phone")
         gone.end()
         #expect(try gone.audit(comparesPushes: false).verdict == .proved)
+    }
+
+    @Test("pushes of an input that was planned after the ledger was read convict nobody, those of a slice neither")
+    func laterPushes() throws {
+        #expect(
+            try scene { scene in
+                scene.inputs.append(#"{"id":"two","recipient":"ada","title":"t"}"#)
+                scene.plan("one", ["phone"])
+                scene.push("one")
+                scene.end()
+                scene.push("two", offset: 1)
+                scene.push("promo", cause: Position(topic: .fanout, partition: 0, offset: 0))
+            } == [])
     }
 
     @Test("an outcome that names no device stands for one op of its cause, id and kind, and for no more")
