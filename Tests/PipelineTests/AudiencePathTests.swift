@@ -181,6 +181,12 @@ struct AudiencePathTests {
         try path.pass(.seconds(60))
         for member in members { #expect(member.phone.shown == [], "\(member.phone.device) \(member.phone.owner)") }
         #expect(path.books.problems == [])
+        // What registers behind the walk brought has lines of its own.
+        let brought = path.lines().count { $0["id"]?.id == "promo" && $0["cause"]?["topic"]?.id == "hush.devices" }
+        #expect(brought > 0)
+        let report = try path.audit()
+        #expect(report.verdict == .proved, "\(report.text)")
+        #expect(report.total.extra >= brought)
     }
 
     @Test("16: a single intent passes an audience that is being worked off, and no ledger line grows with it")

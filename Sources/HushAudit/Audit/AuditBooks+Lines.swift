@@ -147,14 +147,22 @@ extension AuditBooks {
             let count = Int(clamping: line.count ?? 0)
             sliced[what] = ((sliced[what]?.count ?? 0) + count, cause)
             hours.add(HourBook.planned, hour, count)
-            span.tookExtraLine(cause.offset, ops: sum, isSlice: true, isCheckable: isCheckable)
-        case .evicted:
-            span.tookExtraLine(cause.offset, ops: sum, isSlice: false, isCheckable: isCheckable)
+            hours.add(HourBook.extra, hour)
+            span.tookExtraLine(cause.offset, ops: sum, isCheckable: isCheckable)
+        case _ where isExtra(line, decision, cause):
+            hours.add(HourBook.extra, hour)
+            span.tookExtraLine(cause.offset, ops: sum, isCheckable: isCheckable)
         default:
             span.tookLine(
                 cause.offset, id: idHash(line.id), isBurial: decision == .dead && line.id == nil, ops: sum,
                 isCheckable: isCheckable)
         }
+    }
+
+    /// Whether a line answers no id of its input: of a notification that had to make room, or that a register behind
+    /// an audience's walk brings. A register's own line names none.
+    private func isExtra(_ line: LedgerLine, _ decision: PlanDecision, _ cause: CauseWord) -> Bool {
+        decision == .evicted || cause.topic == .devices && line.id != nil
     }
 
     /// Opens the ops of a plan line, and returns what stands for them against `hush.pushes`.

@@ -9,7 +9,8 @@ struct HourBook {
     static let outcomes = planned + 1
     static let waiting = outcomes + DeliveryOutcome.allCases.count
     static let pending = waiting + 1
-    static let columns = pending + 1
+    static let extra = pending + 1
+    static let columns = extra + 1
 
     private(set) var rows: [Int64: [Int]] = [:]
     // One hour serves many lines.
@@ -53,6 +54,9 @@ public struct HourCounts: Hashable, Sendable {
     public var waiting: Int
     /// Ops without a final outcome.
     public var pending: Int
+    /// Plan lines that answer no record and id: what made room for another, slices, and what a register behind an
+    /// audience's walk brings.
+    public var extra: Int
 
     init(hour: Int64?, row: [Int]) {
         self.hour = hour
@@ -63,13 +67,11 @@ public struct HourCounts: Hashable, Sendable {
         outcomes = Array(row[HourBook.outcomes..<HourBook.waiting])
         waiting = row[HourBook.waiting]
         pending = row[HourBook.pending]
+        extra = row[HourBook.extra]
     }
 
-    /// Decisions that answer a record and id: neither what made room for another, nor slices.
-    public var answered: Int {
-        decisions.reduce(0, +) - decisions[Int(PlanDecision.evicted.rawValue)]
-            - decisions[Int(PlanDecision.sliced.rawValue)]
-    }
+    /// Decisions that answer a record and id.
+    public var answered: Int { decisions.reduce(0, +) - extra }
 
     /// wanted = answered + waiting.
     public var areInputsBalanced: Bool { wanted == answered + waiting }
@@ -84,5 +86,6 @@ public struct HourCounts: Hashable, Sendable {
         ops += other.ops
         waiting += other.waiting
         pending += other.pending
+        extra += other.extra
     }
 }

@@ -23,7 +23,6 @@ final class InputSpan {
     private static let isThere: UInt32 = 1
     private static let isBuried: UInt32 = 2
     private static let isUncheckable: UInt32 = 4
-    private static let isSliced: UInt32 = 8
     private static let countMask: UInt32 = 0xFFF
 
     /// Nil where there is no memory for so many offsets.
@@ -69,10 +68,10 @@ final class InputSpan {
         ops[at] &+= sum
     }
 
-    /// The line of a slice, or of a notification that had to make room: it answers no id of the record.
-    func tookExtraLine(_ offset: Int64, ops sum: UInt64, isSlice: Bool, isCheckable: Bool) {
+    /// A line that answers no id of the record: of a slice, of a notification that had to make room, or of one that a
+    /// register brings.
+    func tookExtraLine(_ offset: Int64, ops sum: UInt64, isCheckable: Bool) {
         let at = Int(offset - start)
-        if isSlice { marks[at] |= Self.isSliced }
         if !isCheckable { marks[at] |= Self.isUncheckable }
         ops[at] &+= sum
     }
@@ -116,7 +115,7 @@ final class InputSpan {
     /// Whether the record's ops are the same in plan lines and in `hush.pushes`; true where that cannot be told.
     func areOpsRight(_ offset: Int64) -> Bool {
         let at = Int(offset - start)
-        return ops[at] == 0 || marks[at] & (Self.isUncheckable | Self.isSliced) != 0
+        return ops[at] == 0 || marks[at] & Self.isUncheckable != 0
     }
 
     /// How many records stand between two offsets.
