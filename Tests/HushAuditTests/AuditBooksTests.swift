@@ -87,8 +87,34 @@ import Testing
             AuditRig.show(offset, input.key, input.value) { books.takeInput(.intents, $0) }
         }
         for (offset, line) in kept.enumerated() { AuditRig.show(offset, [], line) { books.takeLine($0) } }
-        books.checkEnd([Topic.intents.name: [6]])
+        books.checkEnd(.success([Topic.intents.name: [6]]))
         #expect(books.close().told == ["cut_end hush.intents-0@2"])
+    }
+
+    @Test("where the group's offsets cannot be read, a cut end would not show: nothing is proved")
+    func endUnknown() throws {
+        var random = SplitMix64(seed: 1)
+        let books = try AuditBooks(spans: [], AuditBooks.Surroundings(ledgerPartitions: 1), random: &random)
+        books.checkEnd(.failure(.refused("not authorized")), prefix: "t.")
+        let report = books.close()
+        #expect(report.verdict == .unproved)
+        #expect(report.doubts.map(\.code) == [.endUnknown])
+        #expect(report.doubts.first?.detail.hasPrefix("group t.hush-planner: ") == true)
+    }
+
+    @Test("a partition whose first record is newer than the range, or whose records are all gone, leaves a doubt")
+    func deletedBefore() {
+        let from = Timestamp(millis: AuditRig.start)
+        let whole = AuditRun.Part(first: 0, end: 7, firstTime: nil)
+        #expect(whole.beginsLate(from) == nil)
+        #expect(AuditRun.Part(first: 0, end: 0, firstTime: nil).beginsLate(from) == nil)
+        #expect(AuditRun.Part(first: 3, end: 7, firstTime: from).beginsLate(from) == nil)
+        #expect(
+            AuditRun.Part(first: 3, end: 7, firstTime: Timestamp(millis: AuditRig.start + 1)).beginsLate(from)
+                == "begins at 2025-12-01T10:00:00.001Z")
+        #expect(
+            AuditRun.Part(first: 7, end: 7, firstTime: nil).beginsLate(from)
+                == "is empty: all up to offset 7 is deleted")
     }
 
     @Test("a line that stands twice is named, and counts once")

@@ -41,10 +41,15 @@ extension AuditBooks {
     }
 
     /// Whether the ledger covers what the planner's group had committed before it was read: by input topic and
-    /// partition.
+    /// partition. Where that cannot be asked, it is a doubt.
     ///
     /// Offsets, lines and order line of a part commit in one transaction, so a ledger that was cut at its end shows.
-    func checkEnd(_ committed: [String: [Int64]], prefix: String = "") {
+    func checkEnd(_ asked: Result<[String: [Int64]], StreamFault>, prefix: String = "") {
+        let committed: [String: [Int64]]
+        switch asked {
+        case .success(let offsets): committed = offsets
+        case .failure(let fault): return doubt(.endUnknown, "group \(prefix)\(WorkerGroup.planner): \(fault)")
+        }
         forEachSpan { span in
             let topic = span.topic.topic.name
             guard let offsets = committed[prefix + topic], Int(span.partition) < offsets.count else { return }

@@ -29,11 +29,18 @@ public final class AuditRun {
     }
 
     /// One partition of a topic, as it is.
-    private struct Part {
+    struct Part {
         var first: Int64
         var end: Int64
         /// The append time of the first record; nil where nothing is deleted, or nothing is there.
         var firstTime: Timestamp?
+
+        /// Where records of a range that begins at a time may be deleted: how the partition begins instead.
+        func beginsLate(_ from: Timestamp) -> String? {
+            if let firstTime { return firstTime > from ? "begins at \(AuditRun.text(firstTime))" : nil }
+            // Nothing is left to tell how new the deleted ones were.
+            return first > 0 ? "is empty: all up to offset \(first) is deleted" : nil
+        }
     }
 
     /// - Throws: `StreamFault`, `AuditFault` or `RangeFault` where it could not begin; what happens later is in the
@@ -173,11 +180,10 @@ public final class AuditRun {
         var latest: Timestamp?
         func look(_ name: String, _ parts: [Part], _ code: DoubtCode) {
             for (partition, part) in parts.enumerated() {
-                guard let time = part.firstTime else { continue }
-                if scope.from == nil {
+                if let from = scope.from {
+                    if let how = part.beginsLate(from) { doubts.append((code, "\(name)-\(partition) \(how)")) }
+                } else if let time = part.firstTime {
                     latest = max(latest ?? .distantPast, time)
-                } else if let from = scope.from, time > from {
-                    doubts.append((code, "\(name)-\(partition) begins at \(Self.text(time))"))
                 }
             }
         }
@@ -251,16 +257,12 @@ public final class AuditRun {
         return latest + AuditScope.pushesMargin
     }
 
-    /// By input and partition how far the planner's group has committed; empty where it may not be asked.
-    private func committedOffsets() -> [String: [Int64]] {
-        do throws(StreamFault) {
-            return try GroupOffsets.committed(
+    /// By input and partition how far the planner's group has committed.
+    private func committedOffsets() -> Result<[String: [Int64]], StreamFault> {
+        Result { () throws(StreamFault) in
+            try GroupOffsets.committed(
                 of: Topic.plannerInputs.map(scope.name), group: scope.prefix + WorkerGroup.planner, kafka: kafka,
                 log: log)
-        } catch {
-            notes.append(
-                "the offsets of group \(WorkerGroup.planner) cannot be read, so a cut end would not show: \(error)")
-            return [:]
         }
     }
 

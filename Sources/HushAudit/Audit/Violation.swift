@@ -75,6 +75,7 @@ public enum DoubtCode: String, Hashable, Sendable, CaseIterable {
     case ledgerDeleted = "ledger_deleted"
     case deletedWhileReading = "deleted_while_reading"
     case openTransaction = "open_transaction"
+    case endUnknown = "end_unknown"
     case brokersSilent = "brokers_silent"
     case stopped
 
@@ -86,6 +87,7 @@ public enum DoubtCode: String, Hashable, Sendable, CaseIterable {
         case .ledgerDeleted: "lines of the range were deleted from the ledger by retention"
         case .deletedWhileReading: "records were deleted by retention while the audit read"
         case .openTransaction: "a transaction is open: what stands behind it could not be read"
+        case .endUnknown: "the offsets of the planner's group cannot be read: a cut end would not show"
         case .brokersSilent: "the brokers gave nothing for too long: the reading is not complete"
         case .stopped: "the audit was stopped before the end"
         }
