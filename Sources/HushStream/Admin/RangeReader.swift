@@ -104,30 +104,28 @@ public final class RangeReader {
         var reading = Reading(ranges)
         let list = TopicPartitionList(capacity: ranges.count)
         for range in ranges where !range.isEmpty { list.add(range.topic, range.partition, offset: range.start) }
-        guard list.count > 0 else { return reading.reached }
+        guard list.count > 0 else { return reading.progress.reached }
         try streaming { () throws(StreamFault) in try consumer.assign(list) }
         defer { rd_kafka_assign(consumer.raw, nil) }
         var deadline = ContinuousClock.now + patience
         var messages = [UnsafeMutablePointer<rd_kafka_message_t>?](repeating: nil, count: Self.batchMax)
-        while reading.openCount > 0 {
+        while reading.progress.openCount > 0 {
             if isStopped() { throw .stopped }
             let count = rd_kafka_consume_batch_queue(queue, 200, &messages, messages.count)
-            guard count > 0 else {
-                guard ContinuousClock.now < deadline else {
-                    throw .silent("the brokers gave nothing for \(patience), \(reading.openCount) partitions remain")
-                }
-                continue
-            }
             var fault: RangeFault?
-            for case let message? in messages[..<count] {
+            for case let message? in messages[..<max(0, count)] {
                 if fault == nil { fault = reading.take(message, body) }
                 rd_kafka_message_destroy(message)
             }
             if let fault { throw fault }
-            if reading.isMoved { deadline = ContinuousClock.now + patience }
-            reading.isMoved = false
+            if reading.progress.takeMoved() {
+                deadline = ContinuousClock.now + patience
+            } else if ContinuousClock.now >= deadline {
+                throw .silent(
+                    "the brokers gave nothing for \(patience), \(reading.progress.openCount) partitions remain")
+            }
         }
-        return reading.reached
+        return reading.progress.reached
     }
 
     private func streaming(_ body: () throws(StreamFault) -> Void) throws(RangeFault) {
@@ -138,22 +136,14 @@ public final class RangeReader {
         }
     }
 
-    /// How far each range is.
+    /// What comes of the ranges, message by message.
     private struct Reading {
-        let ranges: [RecordRange]
-        var reached: [Int64]
-        var openCount: Int
-        /// Whether anything but errors came since it was last looked at.
-        var isMoved = false
-        private var isDone: [Bool]
+        var progress: RangeProgress
         /// A topic's handle, and its range of each partition.
         private var topics: [(handle: OpaquePointer, ranges: [Int])] = []
 
         init(_ ranges: [RecordRange]) {
-            self.ranges = ranges
-            reached = ranges.map(\.start)
-            isDone = ranges.map(\.isEmpty)
-            openCount = ranges.count { !$0.isEmpty }
+            progress = RangeProgress(ranges)
         }
 
         mutating func take(
@@ -163,33 +153,19 @@ public final class RangeReader {
             guard code == RD_KAFKA_RESP_ERR_NO_ERROR || code == RD_KAFKA_RESP_ERR__PARTITION_EOF else {
                 return judge(message)
             }
-            isMoved = true
-            guard let topic = message.pointee.rkt,
-                let index = range(of: topic, Int(message.pointee.partition)), !isDone[index]
-            else { return nil }
             let offset = message.pointee.offset
-            if code == RD_KAFKA_RESP_ERR__PARTITION_EOF || offset >= ranges[index].end {
-                finish(index, at: min(offset, ranges[index].end))
-                return nil
-            }
-            // What an earlier assignment left in the queue.
-            if offset < reached[index] { return nil }
+            let isEnd = code == RD_KAFKA_RESP_ERR__PARTITION_EOF
+            guard let topic = message.pointee.rkt, let index = range(of: topic, Int(message.pointee.partition)),
+                progress.admit(index, offset, isEnd: isEnd)
+            else { return nil }
             let record = InputRecord(
                 input: index, partition: message.pointee.partition, offset: offset,
                 appendTimeMillis: rd_kafka_message_timestamp(message, nil),
                 key: message.pointee.key.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.key_len) },
                 value: message.pointee.payload.map { UnsafeRawBufferPointer(start: $0, count: message.pointee.len) },
                 headers: InputHeaders(message))
-            let goesOn = body(record)
-            reached[index] = offset + 1
-            if !goesOn || offset + 1 >= ranges[index].end { finish(index, at: offset + 1) }
+            progress.took(index, offset, goesOn: body(record))
             return nil
-        }
-
-        private mutating func finish(_ index: Int, at offset: Int64) {
-            reached[index] = max(reached[index], offset)
-            isDone[index] = true
-            openCount -= 1
         }
 
         private mutating func range(of handle: OpaquePointer, _ partition: Int) -> Int? {
@@ -198,7 +174,7 @@ public final class RangeReader {
             }
             let name = String(cString: rd_kafka_topic_name(handle))
             var places: [Int] = []
-            for (index, range) in ranges.enumerated() where range.topic == name {
+            for (index, range) in progress.ranges.enumerated() where range.topic == name {
                 while places.count <= Int(range.partition) { places.append(-1) }
                 places[Int(range.partition)] = index
             }
