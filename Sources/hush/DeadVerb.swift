@@ -192,6 +192,9 @@ private struct DeadCommand {
             throw UsageFault("choose letters, by name or by --code, --stage, --topic, --since, --until; or say --all")
         }
         let rate = try invocation.number("rate", in: 0...1_000_000) ?? 100
+        guard rate == 0 || rate >= RatePacer.rateMin else {
+            throw UsageFault("--rate must be 0, for no limit, or \(RatePacer.rateMin) letters a second or more")
+        }
         options.rate = rate > 0 ? rate : nil
         options.attemptsMax = attemptsMax
         // A file of mended letters means these, where nothing else chooses.

@@ -102,6 +102,7 @@ struct BadInputTests {
             (["dead", "show", "17"], "17 is no letter"), (["dead", "list", "--since", "yesterday"], "--since must be"),
             (["dead", "list", "--topic", "hush.ledger"], "--topic must be"),
             (["dead", "redrive", "--mended", "absent.jsonl"], "cannot be read"),
+            (["dead", "redrive", "--all", "--rate", "1e-12"], "--rate must be 0"),
             (["load", "--threshold", "p99<fast"], "fast is no duration"),
             (["load", "--threshold", "q99<1s"], "there is no figure q99"), (["load", "--profile", "5"], "no step"),
             (["load", "--reads", "0.9", "--bad", "0.9"], "at most 1 together"),

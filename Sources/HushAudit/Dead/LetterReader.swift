@@ -19,21 +19,32 @@ public enum LetterReader {
         }
     }
 
-    /// Shows every record of a topic up to its end.
-    /// - Throws: `StreamFault.retriable` where the end was not reached in time, and what `body` throws.
+    /// Shows every record of a topic up to its end; `limit` is how long nothing may come.
+    /// - Throws: `StreamFault.refused` where nothing came for so long, and what `body` throws.
     static func readAll(
         _ kafka: KafkaConfiguration, topic: String, within limit: Duration, log: StreamLog,
         _ body: (ReadRecord) throws -> Void
     ) throws {
         let reader = try RecordReader(kafka, topics: [topic], name: "hush-dead", log: log)
-        let deadline = MonotonicTime.now() + limit
+        let isWhole = try drain(within: limit, { try reader.next(within: .seconds(1)) }, { reader.isCaughtUp }, body)
+        if !isWhole { throw StreamFault.refused("\(topic) could not be read to its end: nothing came for \(limit)") }
+    }
+
+    /// Shows all records that come; false where none came for `limit` before the end. What `body` takes for each, as to
+    /// keep a rate, does not count.
+    static func drain<Item>(
+        within limit: Duration, now: () -> MonotonicTime = MonotonicTime.now, _ next: () throws -> Item?,
+        _ isCaughtUp: () -> Bool, _ body: (Item) throws -> Void
+    ) throws -> Bool {
+        var deadline = now() + limit
         while true {
-            if let record = try reader.next(within: .seconds(1)) {
-                try body(record)
-            } else if reader.isCaughtUp {
-                return
-            } else if MonotonicTime.now() >= deadline {
-                throw StreamFault.refused("\(topic) could not be read to its end in time")
+            if let item = try next() {
+                try body(item)
+                deadline = now() + limit
+            } else if isCaughtUp() {
+                return true
+            } else if now() >= deadline {
+                return false
             }
         }
     }

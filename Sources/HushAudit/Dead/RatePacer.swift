@@ -2,12 +2,15 @@ public import HushBase
 
 /// Spreads work evenly: at most so many a second, and no burst after a pause.
 public struct RatePacer: Sendable {
+    /// The lowest rate a second: one in a thousand seconds.
+    public static let rateMin = 0.001
+
     private let interval: Duration
     private var next: MonotonicTime
 
-    /// Nil: as fast as it goes.
+    /// Nil: as fast as it goes; a rate below `rateMin` is taken for that.
     public init(perSecond rate: Double?, now: MonotonicTime) {
-        interval = rate.map { .nanoseconds(Int64(1e9 / $0)) } ?? .zero
+        interval = rate.map { .nanoseconds(Int64(1e9 / max($0, Self.rateMin))) } ?? .zero
         next = now
     }
 

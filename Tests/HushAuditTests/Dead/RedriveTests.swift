@@ -161,5 +161,32 @@ struct RedriveTests {
         #expect(pacer.take(start + .seconds(10)) == .milliseconds(100))
         var unbounded = RatePacer(perSecond: nil, now: start)
         #expect(unbounded.take(start) == .zero && unbounded.take(start) == .zero)
+        var slowest = RatePacer(perSecond: 1e-12, now: start)
+        #expect(slowest.take(start) == .zero)
+        #expect(slowest.take(start) == .seconds(1000))
+    }
+
+    @Test("letters may take longer than the limit one by one; where none comes for so long, the reading ends")
+    func drain() throws {
+        var time = MonotonicTime(nanos: 0)
+        var waiting = [1, 2, 3]
+        var taken: [Int] = []
+        func drain(isCaughtUp: Bool) throws -> Bool {
+            try LetterReader.drain(
+                within: .seconds(10), now: { time },
+                {
+                    time = time + .seconds(1)
+                    return waiting.isEmpty ? nil : waiting.removeFirst()
+                }, { isCaughtUp },
+                {
+                    taken.append($0)
+                    time = time + .seconds(60)
+                })
+        }
+        #expect(try drain(isCaughtUp: true) == true)
+        #expect(taken == [1, 2, 3])
+        waiting = [4, 5]
+        #expect(try drain(isCaughtUp: false) == false)
+        #expect(taken == [1, 2, 3, 4, 5])
     }
 }
