@@ -138,14 +138,20 @@ import Testing
 
     @Test("the next slice rests until its pushes are within the partition's share of the rate, 20 ms at least")
     func rests() {
-        let driver = InMemoryTask(PlannerTaskRig.stream)
         let pace = SlicePace(rate: 1000) { Timestamp(millis: 5000) }
-        pace.rest(250, driver.context)
-        #expect(driver.wakeAtMillis == 6000)
-        pace.rest(0, driver.context)
-        #expect(driver.wakeAtMillis == 5020)
-        pace.begin(driver.context)
-        #expect(driver.wakeAtMillis == 5000)
+        func wake(_ partition: Int32, afterPushes count: Int?) -> Int64? {
+            let driver = InMemoryTask(PlannerTaskRig.stream)
+            if let count { pace.rest(partition, count, driver.context) }
+            #expect(driver.wakeAtMillis == nil)
+            pace.begin(partition, driver.context)
+            return driver.wakeAtMillis
+        }
+        #expect(wake(0, afterPushes: nil) == 5000)
+        #expect(wake(0, afterPushes: 250) == 6000)
+        // An audience that comes meanwhile does not end the rest, which is of this partition alone.
+        #expect(wake(0, afterPushes: nil) == 6000)
+        #expect(wake(1, afterPushes: nil) == 5000)
+        #expect(wake(0, afterPushes: 0) == 5020)
     }
 
     @Test("a partition that found the turn taken comes before those that the loop asks first, unless it has gone")

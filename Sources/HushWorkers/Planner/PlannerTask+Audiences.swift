@@ -33,7 +33,7 @@ extension PlannerTask {
     /// Takes the next slice where it is time for one, and asks to be woken for the one after it.
     func takeSlice(_ context: TaskContext) throws(TaskFailure) {
         guard let store, try !store.turns().isEmpty else { return }
-        guard slices.take(partition) else { return slices.begin(context) }
+        guard slices.take(partition) else { return slices.begin(partition, context) }
         var effects = PlanEffects()
         let slice = try store.passingBy { () throws(TaskFailure) in
             var state = store
@@ -47,7 +47,8 @@ extension PlannerTask {
             write(slice, effects.lines, context)
             if book.isOrderDue { writeOrder(context) }
         }
-        if try !store.turns().isEmpty { slices.rest(cost, context) }
+        slices.rest(partition, cost, context)
+        if try !store.turns().isEmpty { slices.begin(partition, context) }
     }
 
     /// One line for all that a slice planned of its audience; whom that evicts has one each, for another id.

@@ -44,7 +44,7 @@ public final class PlannerTask: PartitionTask {
         committed = try TaskRow.read(context)
         book.restore(committed.ledger)
         now = committed.now
-        if try store?.turns().isEmpty == false { slices.begin(context) }
+        if try store?.turns().isEmpty == false { slices.begin(partition, context) }
     }
 
     public func process(_ record: InputRecord, _ context: TaskContext) throws(TaskFailure) {
@@ -86,7 +86,7 @@ public final class PlannerTask: PartitionTask {
         now = committed.now
         tally.removeAll()
         // There may be jobs again that had ended, and a wake-up that was asked for is gone.
-        slices.begin(context)
+        slices.begin(partition, context)
     }
 
     public func woken(_ context: TaskContext) throws(TaskFailure) {
@@ -124,7 +124,7 @@ public final class PlannerTask: PartitionTask {
         let origin = RecordOrigin.read(record)
         if input == .fanout {
             try decide(event, position, origin, record, context)
-            return slices.begin(context)
+            return slices.begin(partition, context)
         }
         let home = Murmur2.partition(of: event.recipient.raw, count: context.partitionCount(Output.ledger.rawValue))
         guard home == partition else {

@@ -8,6 +8,8 @@ final class SlicePace {
     private let rate: Int
     private let now: @Sendable () -> Timestamp
     private var isFree = true
+    /// By partition, until when its last slice lasts at the rate.
+    private var restUntil: [Int32: Timestamp] = [:]
     /// Partitions that found the turn taken, which come next: the loop asks its tasks in one order always.
     private var waiting: [Int32] = []
 
@@ -37,15 +39,16 @@ final class SlicePace {
         return true
     }
 
-    /// Asks for a slice as soon as there is a turn for it.
-    func begin(_ context: TaskContext) {
-        context.wake(atMillis: now().millis)
+    /// Asks for a slice as soon as there is a turn for it, and the one before is within the rate.
+    func begin(_ partition: Int32, _ context: TaskContext) {
+        context.wake(atMillis: max(now(), restUntil[partition] ?? .distantPast).millis)
     }
 
-    /// Asks for the next slice once so many pushes are within the rate. Each partition has an equal share of it.
-    func rest(_ count: Int, _ context: TaskContext) {
+    /// A slice of so many pushes was taken: the next one comes once they are within the rate. Each partition has an
+    /// equal share of it.
+    func rest(_ partition: Int32, _ count: Int, _ context: TaskContext) {
         let share = Int64(context.partitionCount(PlannerConfiguration.Output.fanout.rawValue))
         let millis = Int64(count) * 1000 * share / Int64(rate)
-        context.wake(atMillis: now().adding(millis: max(millis, Self.restMinMillis)).millis)
+        restUntil[partition] = now().adding(millis: max(millis, Self.restMinMillis))
     }
 }
