@@ -198,6 +198,28 @@ import Testing
             ])
     }
 
+    @Test(
+        "a line of an unknown form in the middle keeps its number: it leaves a doubt, and convicts none of its chain",
+        arguments: [
+            (#""decision":"duplicate""#, #""decision":"dreamt""#, "decision dreamt"),
+            (#""outcome":"accepted""#, #""outcome":"dreamt""#, "outcome dreamt"),
+            (#""stage":"plan","order""#, #""stage":"plan","parts""#, "version 2"),
+        ])
+    func unknownInTheMiddle(words: String, other: String, what: String) throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let index = try rig.line(words)
+        rig.replace(words, other, at: index)
+        if what == "version 2" { rig.replace(#"{"v":1,"#, #"{"v":2,"#, at: index) }
+        let report = try rig.audit()
+        #expect(report.told == [])
+        #expect(report.doubts == [Doubt(.unknownSchema, "hush.ledger-0@\(index) has \(what)")])
+        #expect(report.counts.unchecked > 0)
+        // Whatever else is wrong stays wrong.
+        rig.ledger.insert(rig.ledger[index + 1], at: index + 2)
+        #expect(try rig.audit().told == ["doubled_line hush.ledger-0@\(index + 2)"])
+    }
+
     @Test("deliver lines of a build that did not say what is final make a doubt")
     func withoutFinal() throws {
         let rig = try AuditRig()

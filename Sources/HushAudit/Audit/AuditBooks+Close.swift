@@ -13,7 +13,8 @@ extension AuditBooks {
         closePushes(pushesRead)
         let rows = hourRows()
         // Where something has a place and a name, the sums say nothing more.
-        let unbalanced = violations.count == 0 ? rows.filter { !$0.areInputsBalanced || !$0.areOpsBalanced } : []
+        let mayConvict = violations.count == 0 && maySayMissing
+        let unbalanced = mayConvict ? rows.filter { !$0.areInputsBalanced || !$0.areOpsBalanced } : []
         for row in unbalanced {
             violations.add(
                 .sumsDiffer, surroundings.ledgerTopic, -1, -1,
@@ -54,6 +55,7 @@ extension AuditBooks {
             let topic = span.topic.topic.name
             guard let offsets = committed[prefix + topic], Int(span.partition) < offsets.count else { return }
             let end = min(offsets[Int(span.partition)], span.end)
+            guard maySayMissing else { return }
             // Behind the last record there may be markers of transactions, which nobody takes.
             guard span.planned < end, span.count(from: span.planned, to: end) > 0 else { return }
             violations.add(
@@ -63,6 +65,7 @@ extension AuditBooks {
     }
 
     private func closeChains() {
+        guard maySayMissing else { return }
         let topic = surroundings.ledgerTopic
         for chain in chains {
             let partition = chain.partition.map { $0 % surroundings.ledgerPartitions } ?? 0
@@ -89,14 +92,15 @@ extension AuditBooks {
                 case .right, .hole: break
                 case .withoutLine where offset >= span.planned:
                     hours.add(HourBook.waiting, span.hour(of: offset), span.wanted(offset))
-                case .withoutLine:
+                case .withoutLine where maySayMissing:
                     violations.add(
                         .withoutPlanLine, topic, span.partition, offset,
                         "it has no plan line, and the planner has taken all up to offset \(span.planned)")
-                case .tooFewLines(let lines, let wanted):
+                case .tooFewLines(let lines, let wanted) where maySayMissing:
                     violations.add(
                         .withoutPlanLine, topic, span.partition, offset,
                         "\(lines) of its \(wanted) ids have a plan line")
+                case .withoutLine, .tooFewLines: break
                 case .tooManyLines(let lines, let wanted):
                     violations.add(
                         .tooManyPlanLines, topic, span.partition, offset,
@@ -132,8 +136,8 @@ extension AuditBooks {
         early += nameless.map { ($0.cause, $0.place) }
         for (cause, place) in early.sorted(by: { $0.place.raw < $1.place.raw }) {
             guard let span = span(cause) else { continue }
-            // Its plan line may lie behind the part of the ledger that was read.
-            guard cause.offset < span.planned else {
+            // Its plan line may lie behind the part of the ledger that was read, or be one that cannot be read.
+            guard cause.offset < span.planned, maySayMissing else {
                 hours.add(HourBook.planned, span.hour(of: cause.offset))
                 continue
             }
@@ -167,7 +171,7 @@ extension AuditBooks {
             guard let span = span(cause) else { continue }
             if count >= 0 {
                 hours.add(HourBook.pending, span.hour(of: cause.offset), count)
-            } else if cause.offset < span.planned {
+            } else if cause.offset < span.planned, maySayMissing {
                 violations.add(
                     .finalWithoutOp, cause.topic.topic.name, cause.partition, cause.offset,
                     "\(-count) more final outcomes than its slices planned ops")

@@ -18,9 +18,11 @@ extension AuditBooks {
             switch error {
             case .foreign(let reason): violations.add(.foreignRecord, topic, partition, offset, reason)
             case .schema(let version): doubt(.unknownSchema, "\(topic)-\(partition)@\(offset) has version \(version)")
-            case .unknownName(let name): doubt(.unknownSchema, "\(topic)-\(partition)@\(offset) has the \(name)")
             }
             return
+        }
+        if case .unknown(let what) = line.kind {
+            doubt(.unknownSchema, "\(topic)-\(partition)@\(offset) has \(what)")
         }
         let chain = chain(line, partition, offset)
         guard follow(line, chain, partition, offset) else { return }
@@ -38,8 +40,12 @@ extension AuditBooks {
             chain.add(bytes, number: line.number, at: offset)
             counts.deliverLines += 1
             deliver(line, outcome, partition, offset)
+        case .unknown: chain.skip()
         }
     }
+
+    /// Whether what is not there may be called missing: lines that this build cannot read may tell of it.
+    var maySayMissing: Bool { doubts[.unknownSchema] == nil }
 
     /// Checks a line's number and partition; false where it is one that was taken already.
     private func follow(_ line: LedgerLine, _ chain: TaskChain, _ partition: Int32, _ offset: Int64) -> Bool {

@@ -50,6 +50,7 @@ extension AuditBooks {
     /// What no order line covers yet may be planned, and pushed, after the ledger was read. Ops of an audience's record
     /// come by slices, whose lines do not name them, for as long as its walk lasts.
     private func forEachUnpushed(_ body: (InputSpan, Int64) -> Void) {
+        guard maySayMissing else { return }
         forEachSpan { span in
             if span.topic == .fanout { return }
             for offset in span.start..<min(span.planned, span.end) where !span.areOpsRight(offset) {

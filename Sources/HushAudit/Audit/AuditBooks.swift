@@ -152,7 +152,7 @@ public final class AuditBooks {
             return chains[known]
         }
         let beginsLate = surroundings.beginsLate.contains(partition)
-        if !beginsLate, line.number > 0 {
+        if !beginsLate, line.number > 0, maySayMissing {
             violations.add(
                 .missingLines, surroundings.ledgerTopic, partition, offset,
                 "\(name): its first line has number \(line.number): lines 0 to \(line.number - 1) are missing")

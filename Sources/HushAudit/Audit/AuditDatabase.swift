@@ -112,7 +112,7 @@ public final class AuditDatabase: AuditRows {
             case .plan(let decision): try insert(line, decision, partition, offset)
             case .deliver(let outcome): try insert(line, outcome, partition, offset)
             case .order: try insertOrder(line, partition, offset)
-            case .redrive: break
+            case .redrive, .unknown: break
             }
         }
     }

@@ -13,6 +13,9 @@ struct LedgerLine {
         case order
         /// A dead letter that was sent again.
         case redrive
+        /// Of a version, decision, outcome or action that this build does not know; but for its task and number,
+        /// nothing of it can be relied on.
+        case unknown(String)
     }
 
     var kind = Kind.order
@@ -44,10 +47,8 @@ struct LedgerLine {
 enum LineFault: Error, Hashable {
     /// Not of the ledger's form at all.
     case foreign(String)
-    /// A version of the form that this build does not know.
+    /// A version of the form that this build does not know, without a task and a number that it can read.
     case schema(Int64)
-    /// A decision or an outcome that this build does not know.
-    case unknownName(String)
 }
 
 /// Reads lines of the ledger with simdjson; the parts that every line needs are slices, not copies.
@@ -92,10 +93,12 @@ final class LineReader {
             }
         }
         guard let version else { throw .foreign("it has no version") }
-        guard version == Self.version else { throw .schema(version) }
-        guard let number, number >= 0, line.task.count > 0 else { throw .foreign("it has no task and number") }
+        let isKnown = version == Self.version
+        guard let number, number >= 0, line.task.count > 0 else {
+            throw isKnown ? .foreign("it has no task and number") : .schema(version)
+        }
         line.number = number
-        line.kind = try Self.kind(line, decision, outcome)
+        line.kind = isKnown ? try Self.kind(line, decision, outcome) : .unknown("version \(version)")
         return line
     }
 
@@ -134,15 +137,15 @@ final class LineReader {
     ) throws(LineFault) -> LedgerLine.Kind {
         if let decision {
             for known in decisions where known.name.isEqual(to: decision) { return .plan(known.value) }
-            throw .unknownName("decision \(String(decoding: decision, as: UTF8.self))")
+            return .unknown("decision \(String(decoding: decision, as: UTF8.self))")
         }
         if let outcome {
             for known in outcomes where known.name.isEqual(to: outcome) { return .deliver(known.value) }
-            throw .unknownName("outcome \(String(decoding: outcome, as: UTF8.self))")
+            return .unknown("outcome \(String(decoding: outcome, as: UTF8.self))")
         }
         if let action = line.action {
             if action.text.elementsEqual("redriven".utf8) { return .redrive }
-            throw .unknownName("action \(String(decoding: action.text, as: UTF8.self))")
+            return .unknown("action \(String(decoding: action.text, as: UTF8.self))")
         }
         guard line.order != nil else { throw .foreign("it is no plan, deliver, redrive or order line") }
         return .order

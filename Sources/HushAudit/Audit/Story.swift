@@ -91,7 +91,7 @@ public final class Story {
         let place = "\(Topic.ledger.name)-\(record.partition)@\(record.offset)"
         let millis = Timestamp(rfc3339: line.at)?.millis ?? record.appendTimeMillis
         switch line.kind {
-        case .order, .redrive: break
+        case .order, .redrive, .unknown: break
         case .plan(let decision): plan(line, decision, millis, place)
         case .deliver(let outcome): deliver(line, outcome, millis, place)
         }

@@ -93,6 +93,12 @@ final class TaskChain {
         Self.lineFeed.withUTF8Buffer { digest.update(Slice($0)) }
     }
 
+    /// Passes by a line whose form is not known: the digest of its part cannot be told.
+    func skip() {
+        breakOff()
+        openLines += 1
+    }
+
     private static let lineFeed: StaticString = "\n"
     /// `,"digest":"`, 64 hex digits, `"}`.
     private static let tailBytes = 11 + 64 + 2
