@@ -100,7 +100,7 @@ struct LoadCommand {
         var faults = APNsFaults()
         let latency = try invocation.duration("latency") ?? .milliseconds(40)
         faults.latency = latency...latency
-        if let sigma = try invocation.number("latency-sigma", in: 0...3) { faults.logNormal = (latency, sigma) }
+        faults.logNormal = try invocation.number("latency-sigma", in: 0...3).map { .init(median: latency, sigma: $0) }
         faults.tooManyRequests = try invocation.number("too-many", in: 0...1) ?? 0
         faults.unavailable = try invocation.number("unavailable", in: 0...1) ?? 0
         faults.internalError = try invocation.number("error", in: 0...1) ?? 0

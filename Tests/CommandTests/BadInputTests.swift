@@ -1,4 +1,3 @@
-import Glibc
 import Testing
 
 /// What the command says, and how it ends, where something that it is given cannot be.

@@ -10,9 +10,8 @@ struct Hush {
     /// How long it may take on a busy machine.
     private static let deadline = Duration.seconds(60)
 
-    /// `stopAfter`: words on standard error at which the command gets SIGTERM, or where it has an open input the end of that.
-    /// `openInput`: what comes on standard input,
-    /// which stays open.
+    /// `stopAfter`: words on standard error at which the command gets SIGTERM, or where it has an open input the end of
+    /// that. `openInput`: what comes on standard input, which stays open.
     init(
         _ arguments: [String], environment: [String: String] = [:], files: [String: String] = [:],
         stopAfter words: String? = nil, openInput: String? = nil

@@ -23,8 +23,6 @@ struct PlanTests {
         #expect(schedule.count(until: .seconds(1)) == 25)
         #expect(schedule.time(of: 25) == .seconds(1))
         #expect(schedule.time(of: 100) == .seconds(2))
-        #expect(schedule.rate(at: .seconds(1)) == 50)
-        #expect(schedule.rate(at: .seconds(9)) == 0)
     }
 
     @Test("a profile is steps and ramps; each item is due at its time, whatever the shape")

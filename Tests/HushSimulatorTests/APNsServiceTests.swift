@@ -93,13 +93,13 @@ struct APNsServiceTests {
     @Test("log-normal latencies have the median that was asked for, a long tail, and an end")
     func logNormal() {
         var faults = APNsFaults()
-        faults.logNormal = (.milliseconds(40), 0.5)
+        faults.logNormal = .init(median: .milliseconds(40), sigma: 0.5)
         var random = SplitMix64(seed: 3)
         let draws = (0..<10_000).map { _ in faults.drawLatency(&random) }.sorted()
         #expect(draws[5000] > .milliseconds(38) && draws[5000] < .milliseconds(42))
         // exp(0.5 * 2.326) of the median is the 99th percentile.
         #expect(draws[9900] > .milliseconds(118) && draws[9900] < .milliseconds(140))
-        faults.logNormal = (.seconds(50), 3)
+        faults.logNormal = .init(median: .seconds(50), sigma: 3)
         #expect((0..<100).allSatisfy { _ in faults.drawLatency(&random) <= .seconds(60) })
     }
 

@@ -71,13 +71,17 @@ struct AudiencePathTests {
         path.publish(
             .intents, #"{"id":"promo","audience":{"all":["ios"],"none":["muted"]},"title":"t"}"#, key: "promo")
         path.publish(.intents, #"{"id":"brief","audience":{"any":["de"]},"title":"t"}"#, key: "brief")
+        var isRetracted = false
         for step in 0..<40 {
             switch Int.random(in: 0..<6, using: &random) {
             case 0, 1: try path.abortPlanning()
             case 2: try path.crashDelivery()
             default: try path.pass(.milliseconds(Int64.random(in: 0..<40, using: &random)))
             }
-            if step == 8 { path.publish(.intents, #"{"id":"brief","audience":true,"retract":true}"#, key: "brief") }
+            if !isRetracted, !Self.creates("brief", on: path).isEmpty {
+                isRetracted = true
+                path.publish(.intents, #"{"id":"brief","audience":true,"retract":true}"#, key: "brief")
+            }
             if step == 20 {
                 path.publish(
                     .intents, #"{"id":"promo","audience":{"all":["ios"],"none":["muted"]},"title":"t"}"#, key: "promo")
@@ -91,7 +95,7 @@ struct AudiencePathTests {
         }
         let expected = members.filter { $0.tags.contains("ios") && !$0.tags.contains("muted") }.map(\.phone.device)
         #expect(Self.creates("promo", on: path) == Dictionary(uniqueKeysWithValues: expected.map { ($0, 1) }))
-        #expect(Self.creates("brief", on: path).values.allSatisfy { $0 == 1 })
+        #expect(isRetracted && Self.creates("brief", on: path).values.allSatisfy { $0 == 1 })
         #expect(path.books.problems == [])
         let audit = try path.audit()
         #expect(audit.verdict == .proved, "\(audit.text)")

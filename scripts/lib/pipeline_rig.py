@@ -15,6 +15,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 KAFKA = ROOT / "scripts" / "kafka"
+FETCH_BYTES = 256 << 20
 # What Kafka's own tools may take on a busy machine.
 TOOL_SECONDS = 600
 
@@ -86,6 +87,10 @@ class Kafka:
         properties = [f"print.{name}=true" for name in ("timestamp", "partition", "offset", "key")]
         command = [KAFKA, "tool", self.directory, "console-consumer", "--topic", topic, "--from-beginning",
                    "--isolation-level", "read_committed"]
+        # A whole partition in one fetch: a broker that was killed and came back may hide aborted transactions from
+        # smaller ones (docs/operating/failures.md), and the books would be those of Kafka's fault.
+        for size in ("max.partition.fetch.bytes", "fetch.max.bytes"):
+            command += ["--command-property", f"{size}={FETCH_BYTES}"]
         for name in properties:
             command += ["--property", name]
         with open(path, "wb") as output, open(f"{path}.err", "wb") as errors:

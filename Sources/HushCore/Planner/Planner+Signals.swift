@@ -34,36 +34,23 @@ extension Planner {
         _ state: inout State
     ) throws(State.Failure) -> [Op] {
         var creates: [Op] = []
-        // One for all: an op without it would make the address forget it.
-        let count = try snapshotCount(registration, arrival, &state)
-        for entry in try state.live(of: registration.recipient, at: arrival.now) {
-            guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
-                mark.takes(live, on: registration)
-            else { continue }
-            var phone = known[entry.id] ?? Standing()
-            guard phone.create(mark.standing.created) else { continue }
-            var create = Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst)
-            create.mode = .silent
-            create.isTold = live.mode != .silent
-            create.liveCount = count
-            creates.append(create)
-        }
-        return creates
-    }
-
-    /// How many notifications a device should show, where one of them has a badge that depends on it.
-    private func snapshotCount<State: PlannerState>(
-        _ registration: Registration, _ arrival: Arrival, _ state: inout State
-    ) throws(State.Failure) -> Int64? {
-        var (count, isAsked) = (Int64(0), false)
+        var (count, isCounted) = (Int64(0), false)
         for entry in try state.live(of: registration.recipient, at: arrival.now) {
             guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
                 mark.takes(live, on: registration)
             else { continue }
             count += 1
-            isAsked = isAsked || live.content.hasCountedBadge
+            isCounted = isCounted || live.content.hasCountedBadge
+            var phone = known[entry.id] ?? Standing()
+            guard phone.create(mark.standing.created) else { continue }
+            var create = Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst)
+            create.mode = .silent
+            create.isTold = live.mode != .silent
+            creates.append(create)
         }
-        return isAsked ? count : nil
+        // One for all: an op without it would make the address forget it.
+        if isCounted { for index in creates.indices { creates[index].liveCount = count } }
+        return creates
     }
 
     /// Deletes that answer one hello, so that its plan line fits a record; the next hello gets the rest.

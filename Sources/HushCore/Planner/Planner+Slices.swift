@@ -46,7 +46,8 @@ extension Planner {
         var ops = 0
         slice.isLast = false
         while rows < rowsMax {
-            let countMax = min(rowsMax - rows, max(policy.sliceOpsMax, 1))
+            // Hardly more than the ops have room for; what is read beyond is read again by the next slice.
+            let countMax = min(rowsMax - rows, max(policy.sliceOpsMax - ops, 16))
             let next = try state.recipients(after: slice.through ?? slice.after, countMax: countMax)
             for row in next {
                 let choice = row.recipient.choice(audience, app: app)

@@ -1,3 +1,4 @@
+import Glibc
 public import HushBase
 
 /// The percentile table of HdrHistogram (`.hgrm`), which hdr-plot and the HdrHistogram plotter read.
@@ -8,20 +9,18 @@ public enum HistogramText {
     /// Values in milliseconds.
     public static func hgrm(_ histogram: LatencyHistogram) -> String {
         var text = "       Value     Percentile TotalCount 1/(1-Percentile)\n\n"
-        let all = Double(histogram.count)
         if histogram.count > 0 {
             var percentile = 0.0
             while true {
                 let value = histogram.nanos(atQuantile: percentile / 100)
                 let count = histogram.count(through: value)
-                let share = Double(count) / all
                 if count >= histogram.count { break }
                 let inverse = Self.fixed(1 / (1 - percentile / 100), 2)
                 text += row(value, percentile / 100, count) + " \(Self.padded(inverse, 14))\n"
                 // As many steps for each halving of the rest as for the one before.
-                let halvings = percentile < 50 ? 1 : (100 / (100 - percentile)).logarithm2.rounded(.down) + 1
-                percentile += 100 / (Self.ticksPerHalf * 2.0.power(halvings))
-                if share >= 1 || percentile >= 100 { break }
+                let halvings = percentile < 50 ? 1 : Double((100 / (100 - percentile)).exponent) + 1
+                percentile += 100 / (Self.ticksPerHalf * exp2(halvings))
+                if percentile >= 100 { break }
             }
             text += row(histogram.maxNanos, 1, histogram.count) + "\n"
         }
@@ -52,16 +51,5 @@ public enum HistogramText {
 
     static func padded(_ text: String, _ width: Int) -> String {
         String(repeating: " ", count: max(0, width - text.count)) + text
-    }
-}
-
-extension Double {
-    fileprivate var logarithm2: Double {
-        // Only halvings are counted: the exponent is the logarithm's whole part.
-        Double(exponent)
-    }
-
-    fileprivate func power(_ exponent: Double) -> Double {
-        (0..<Int(exponent)).reduce(1) { value, _ in value * self }
     }
 }

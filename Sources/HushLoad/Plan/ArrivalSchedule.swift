@@ -74,16 +74,6 @@ public struct ArrivalSchedule: Hashable, Sendable {
         }
         return duration
     }
-
-    /// The rate that is meant at a time.
-    public func rate(at elapsed: Duration) -> Double {
-        var rest = elapsed.inSeconds
-        for segment in segments {
-            if rest < segment.seconds { return segment.from + (segment.to - segment.from) * rest / segment.seconds }
-            rest -= segment.seconds
-        }
-        return 0
-    }
 }
 
 extension ArrivalSchedule {

@@ -64,6 +64,25 @@ extension LoadMix {
     /// Item *i*. What happens to a notification happens to one that was made `distance` to twice as many items before;
     /// where there is none yet, the item is a new notification.
     public func item(_ index: Int) -> LoadItem {
+        var (drawn, random) = draw(index)
+        switch drawn.kind {
+        case .create, .bad: return drawn
+        case .read, .retract, .update, .duplicate:
+            let back = distance + Int.random(in: 0...distance, using: &random)
+            // A few steps find a new notification; each item costs a constant time.
+            for step in 0..<16 where index - back - step >= 0 {
+                let earlier = draw(index - back - step).item
+                if earlier.kind == .create {
+                    return LoadItem(kind: drawn.kind, subject: earlier.subject, recipient: earlier.recipient)
+                }
+            }
+            drawn.kind = .create
+            return drawn
+        }
+    }
+
+    /// What the draw of an item alone makes it, and the dice behind that.
+    private func draw(_ index: Int) -> (item: LoadItem, random: SplitMix64) {
         var random = SplitMix64(seed: seed &+ UInt64(index) &* 0x9e37_79b9_7f4a_7c15)
         // The first numbers of near seeds are near each other's mix; one step apart they are not.
         _ = random.next()
@@ -88,30 +107,6 @@ extension LoadMix {
             }
         let isHot = Double.random(in: 0..<1, using: &random) < hot
         let crowd = isHot ? max(1, recipients / 100) : recipients
-        let own = LoadItem(kind: .create, subject: index, recipient: Int.random(in: 0..<crowd, using: &random))
-        switch kind {
-        case .create: return own
-        case .bad: return LoadItem(kind: .bad, subject: index, recipient: own.recipient)
-        case .read, .retract, .update, .duplicate:
-            let back = distance + Int.random(in: 0...distance, using: &random)
-            // A few steps find a new notification; each item costs a constant time.
-            for step in 0..<16 where index - back - step >= 0 {
-                let earlier = self.base(index - back - step)
-                if let recipient = earlier {
-                    return LoadItem(kind: kind, subject: index - back - step, recipient: recipient)
-                }
-            }
-            return own
-        }
-    }
-
-    /// The recipient of an item whose draw alone makes it a new notification; nil where it is another thing.
-    private func base(_ index: Int) -> Int? {
-        var random = SplitMix64(seed: seed &+ UInt64(index) &* 0x9e37_79b9_7f4a_7c15)
-        _ = random.next()
-        let point = Double.random(in: 0..<1, using: &random)
-        guard point >= reads + retracts + updates + duplicates + bad else { return nil }
-        let isHot = Double.random(in: 0..<1, using: &random) < hot
-        return Int.random(in: 0..<(isHot ? max(1, recipients / 100) : recipients), using: &random)
+        return (LoadItem(kind: kind, subject: index, recipient: Int.random(in: 0..<crowd, using: &random)), random)
     }
 }

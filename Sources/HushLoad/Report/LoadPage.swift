@@ -1,3 +1,4 @@
+import Glibc
 import HushBase
 
 /// The report as one page of HTML that needs nothing else: no script, no style or picture from elsewhere.
@@ -54,7 +55,7 @@ public enum LoadPage {
         for (index, way) in Figure.Way.allCases.enumerated() {
             guard let histogram = result.tracker.histograms[way], histogram.count > 0 else { continue }
             let points = halvings.compactMap { halving -> SVGPlot.Point? in
-                let share = 1 - halved(halving)
+                let share = 1 - exp2(-halving)
                 // Beyond what so many values can tell.
                 guard halving == 0 || (1 - share) * Double(histogram.count) >= 0.5 else { return nil }
                 return SVGPlot.Point(x: halving, y: Double(histogram.nanos(atQuantile: share)) / 1e6)
@@ -63,12 +64,6 @@ public enum LoadPage {
         }
         let ticks = [(0.0, "0%"), (1, "50%"), (3.3219, "90%"), (6.6439, "99%"), (9.9658, "99.9%"), (13.2877, "99.99%")]
         return SVGPlot(lines: lines, unit: "ms", xTicks: ticks, label: "latency by percentile").svg
-    }
-
-    private static func halved(_ times: Double) -> Double {
-        let whole = (0..<Int(times)).reduce(1.0) { value, _ in value / 2 }
-        let quarters = Int((times - times.rounded(.down)) * 4)
-        return (0..<quarters).reduce(whole) { value, _ in value * 0.8408964152537145 }
     }
 
     private static func overTime(_ result: LoadResult) -> String {

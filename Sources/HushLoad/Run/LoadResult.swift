@@ -5,7 +5,6 @@ public import HushWorkers
 /// What a trial measured.
 public struct LoadResult: Sendable {
     public var schedule: ArrivalSchedule
-    public var mix: LoadMix
     public var tracker: LoadTracker
     /// Notifications that APNs never accepted, and nobody dealt with.
     public var unanswered: Int

@@ -12,10 +12,7 @@ public final class LoadRun {
     public struct Progress: Sendable {
         public var elapsed: Duration
         public var duration: Duration
-        public var rate: Double
         public var second: LoadTracker.Second
-        public var sent: Int
-        public var accepted: Int
     }
 
     private let options: LoadOptions
@@ -144,7 +141,7 @@ public final class LoadRun {
         }
         let unanswered = tracker.finish(at: .now())
         return LoadResult(
-            schedule: schedule, mix: mix, tracker: tracker, unanswered: unanswered, undelivered: producer.failed,
+            schedule: schedule, tracker: tracker, unanswered: unanswered, undelivered: producer.failed,
             cpu: options.workers == nil ? nil : workers.usage - before, workers: options.workers, sentLate: sentLate,
             decisions: follower.decisions.subtracting(decided), outcomes: follower.outcomes.subtracting(delivered),
             answers: apns?.apns.counts, measuresAnswers: apns != nil, isComplete: tracker.sent == schedule.count)
@@ -152,8 +149,7 @@ public final class LoadRun {
 
     private func progress(_ tracker: LoadTracker, _ schedule: ArrivalSchedule, _ elapsed: Duration) -> Progress {
         Progress(
-            elapsed: elapsed, duration: schedule.duration, rate: schedule.rate(at: elapsed),
-            second: tracker.seconds.last ?? LoadTracker.Second(), sent: tracker.sent, accepted: tracker.accepted)
+            elapsed: elapsed, duration: schedule.duration, second: tracker.seconds.last ?? LoadTracker.Second())
     }
 
     /// Ends workers and APNs.

@@ -31,18 +31,19 @@ public struct APNsFaults: Hashable, Sendable {
     /// How long an answer takes: evenly between these.
     public var latency: ClosedRange<Duration> = .zero ... .zero
     /// In the place of `latency`: a log-normal distribution, as networks have it; `sigma` is that of the logarithm.
-    public var logNormal: (median: Duration, sigma: Double)? {
-        get { logNormalMedian.map { ($0, logNormalSigma) } }
-        set {
-            logNormalMedian = newValue?.median
-            logNormalSigma = newValue?.sigma ?? 0
-        }
-    }
-    // Two parts, for a tuple is not Hashable.
-    private var logNormalMedian: Duration?
-    private var logNormalSigma = 0.0
+    public var logNormal: LogNormal?
     /// Once in each `every`, counted from the first request, no answer leaves for so long: what came in waits for its end.
     public var stall: Stall?
+
+    public struct LogNormal: Hashable, Sendable {
+        public var median: Duration
+        public var sigma: Double
+
+        public init(median: Duration, sigma: Double) {
+            self.median = median
+            self.sigma = sigma
+        }
+    }
 
     public struct Stall: Hashable, Sendable {
         public var every: Duration
@@ -83,11 +84,11 @@ public struct APNsFaults: Hashable, Sendable {
 
     /// How long the next answer takes.
     public func drawLatency(_ random: inout SplitMix64) -> Duration {
-        if let median = logNormalMedian {
+        if let logNormal {
             // Box and Muller's way from two even draws to a normal one.
             let (radius, angle) = (Double.random(in: 0..<1, using: &random), Double.random(in: 0..<1, using: &random))
             let normal = (-2 * log(1 - radius)).squareRoot() * cos(2 * .pi * angle)
-            let nanos = Double(median.wholeMillis) * 1e6 * exp(logNormalSigma * normal)
+            let nanos = Double(logNormal.median.wholeMillis) * 1e6 * exp(logNormal.sigma * normal)
             return .nanoseconds(Int64(min(nanos, Double(Self.latencyMax.wholeMillis) * 1e6)))
         }
         let (low, high) = (latency.lowerBound.wholeMillis, latency.upperBound.wholeMillis)

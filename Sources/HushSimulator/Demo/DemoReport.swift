@@ -83,18 +83,12 @@ public struct DemoReport: Hashable, Sendable {
             json.byte(UInt8(ascii: "}"))
         }
         json.raw(",\"wakeups_per_device_hour\":")
-        Self.write(tenths: Int64((wakeUpsPerDeviceHour * 10).rounded()), into: &json)
+        json.raw(Array(FleetReport.decimal(wakeUpsPerDeviceHour, 1).utf8))
         json.raw(",\"read_to_clear_p99_ms\":")
         json.integer(readToClearP99.wholeMillis)
         json.raw(",\"seconds\":")
-        Self.write(tenths: elapsed.wholeMillis / 100, into: &json)
+        json.raw(Array(FleetReport.decimal(Double(elapsed.wholeMillis / 100) / 10, 1).utf8))
         json.byte(UInt8(ascii: "}"))
         return Bytes(json.bytes)
-    }
-
-    private static func write(tenths: Int64, into json: inout JSONWriter) {
-        json.integer(tenths / 10)
-        json.byte(UInt8(ascii: "."))
-        json.integer(tenths % 10)
     }
 }

@@ -140,7 +140,7 @@ public struct FleetReport: Sendable {
     }
 
     /// A number of zero or more with so many digits behind its point.
-    private static func decimal(_ number: Double, _ places: Int) -> String {
+    static func decimal(_ number: Double, _ places: Int) -> String {
         var scale: Int64 = 1
         for _ in 0..<places { scale *= 10 }
         let scaled = Int64((number * Double(scale)).rounded())
