@@ -31,7 +31,7 @@ struct AuditKafkaTests {
 
     private func scope(_ change: (inout AuditScope) -> Void = { _ in }) -> AuditScope {
         var scope = AuditScope()
-        scope.prefix = prefix
+        scope.names = TopicNames(prefix: prefix)
         scope.patience = .seconds(60)
         change(&scope)
         return scope

@@ -235,8 +235,13 @@ import Testing
         rig.replace(#""partition":0,"offset":0}"#, #""partition":1,"offset":0}"#, at: 0)
         let report = try rig.audit()
         #expect(report.told.contains("misplaced_line hush.ledger-0@0"))
-        let second = try AuditRig()
-        try second.playDay()
-        #expect(try second.audit { $0.ledgerPartitions = 1 }.violationCounts[.misplacedLine] == nil)
+        var scene = Scene()
+        scene.plan("one")
+        var random = SplitMix64(seed: 3)
+        let books = try AuditBooks(
+            spans: [.init(.intents, 0, start: 0, end: 1)], AuditBooks.Surroundings(ledgerPartitions: 2),
+            random: &random)
+        AuditRig.show(0, [], scene.lines[0], partition: 1) { books.takeLine($0) }
+        #expect(books.close().told.filter { $0.hasPrefix("misplaced") } == ["misplaced_line hush.ledger-1@0"])
     }
 }

@@ -29,14 +29,11 @@ import Testing
             default: Issue.record("\(key): \(change), and the model has \(String(describing: model[key]))")
             }
         }
-        let count = open.count
-        #expect(count == model.count)
         var seen = 0
         open.forEach { entry in
             seen += 1
             #expect(model[entry.key] == entry.isEarly)
-            #expect(
-                entry.place == Place(3, 9) && entry.cause.position == Position(topic: .reads, partition: 2, offset: 7))
+            #expect(entry.place == Place(3, 9) && entry.cause == CauseWord(.reads, 2, 7))
         }
         #expect(seen == model.count)
     }
@@ -69,15 +66,6 @@ import Testing
         ])
     func offsets(text: String, offsets: AuditScope.Offsets?) {
         #expect(AuditScope.Offsets(text) == offsets)
-    }
-
-    @Test(
-        "an op's id is read from bytes",
-        arguments: [
-            ("3:1207:0", OpID(partition: 3, offset: 1207, index: 0)), ("3:1207", nil), ("3::0", nil), ("a:1:0", nil),
-        ])
-    func opID(text: String, op: OpID?) {
-        #expect(Array(text.utf8).withUnsafeBytes { OpID(scanning: $0) } == op)
     }
 
     @Test("the report is text that ends with the verdict, and JSON with the same counts")

@@ -125,7 +125,7 @@ final class AuditRig {
 
     /// Audits what is there; `edit` changes the surroundings.
     func audit(
-        spans: [AuditBooks.Span]? = nil, rows: (any AuditRows)? = nil,
+        spans: [AuditBooks.Span]? = nil, rows: AuditDatabase? = nil,
         _ edit: (inout AuditBooks.Surroundings) -> Void = { _ in }
     ) throws -> AuditReport {
         let all = Self.topics.map { AuditBooks.Span($0, 0, start: 0, end: Int64(inputs[Int($0.rawValue)].count)) }
@@ -147,12 +147,15 @@ final class AuditRig {
         return books.close(pushesRead: [Int64(pushes.count)])
     }
 
-    static func show(_ offset: Int, _ key: [UInt8], _ value: [UInt8]?, _ body: (InputRecord) -> Void) {
+    static func show(
+        _ offset: Int, _ key: [UInt8], _ value: [UInt8]?, partition: Int32 = 0, _ body: (InputRecord) -> Void
+    ) {
         key.withUnsafeBytes { key in
             (value ?? []).withUnsafeBytes { bytes in
                 body(
                     InputRecord(
-                        input: 0, partition: 0, offset: Int64(offset), appendTimeMillis: start + Int64(offset) * 1000,
+                        input: 0, partition: partition, offset: Int64(offset),
+                        appendTimeMillis: start + Int64(offset) * 1000,
                         key: key, value: value == nil ? nil : bytes, headers: InputHeaders()))
             }
         }

@@ -26,7 +26,7 @@ extension AuditBooks {
         }
         let chain = chain(line, partition, offset)
         guard follow(line, chain, partition, offset) else { return }
-        rows?.line(bytes, partition: partition, offset: offset)
+        rows?.line(line, partition: partition, offset: offset)
         switch line.kind {
         case .order: end(bytes, line, chain, partition, offset)
         case .plan(let decision):
@@ -283,7 +283,7 @@ extension AuditBooks {
             switch member.key.count {
             case 2:
                 if member.isNamed("op") {
-                    op = OpID(scanning: member.text)
+                    op = OpID(member.text)
                 } else if member.isNamed("id") {
                     id = member
                 }
@@ -294,33 +294,5 @@ extension AuditBooks {
         }
         guard let op, let kind, let cause else { return nil }
         return Part(op: op, kind: kind, id: kind == .bind ? nil : id, cause: cause)
-    }
-}
-
-extension OpID {
-    /// Reads the written form, `3:1207:0`, without a copy; nil where the text is not one.
-    init?(scanning text: Slice) {
-        var numbers: (Int64, Int64, Int64) = (0, 0, 0)
-        var part = 0
-        var digits = 0
-        for byte in text {
-            if byte == UInt8(ascii: ":") {
-                guard digits > 0, part < 2 else { return nil }
-                part += 1
-                digits = 0
-                continue
-            }
-            guard byte >= UInt8(ascii: "0"), byte <= UInt8(ascii: "9"), digits < 15 else { return nil }
-            digits += 1
-            let digit = Int64(byte - UInt8(ascii: "0"))
-            switch part {
-            case 0: numbers.0 = numbers.0 * 10 + digit
-            case 1: numbers.1 = numbers.1 * 10 + digit
-            default: numbers.2 = numbers.2 * 10 + digit
-            }
-        }
-        guard part == 2, digits > 0, let partition = Int32(exactly: numbers.0), let index = Int32(exactly: numbers.2)
-        else { return nil }
-        self.init(partition: partition, offset: numbers.1, index: index)
     }
 }

@@ -65,7 +65,7 @@ public final class AuditBooks {
     /// By ledger partition, the chain of the line before.
     private var lastChain: [Int]
     /// Where rows for SQLite go.
-    public var rows: (any AuditRows)?
+    public var rows: AuditDatabase?
 
     /// - Throws: `AuditFault.tooLarge` where the range does not fit the memory.
     public init(
@@ -198,10 +198,4 @@ public enum AuditFault: Error, Hashable, Sendable, CustomStringConvertible {
         case .database(let what): what
         }
     }
-}
-
-/// Takes what was read, row by row.
-public protocol AuditRows: AnyObject {
-    func input(_ topic: InputTopic, _ record: InputRecord, lines: Int)
-    func line(_ bytes: UnsafeRawBufferPointer, partition: Int32, offset: Int64)
 }

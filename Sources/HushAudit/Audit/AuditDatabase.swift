@@ -1,18 +1,17 @@
 import Glibc
-public import HushCore
-public import HushStream
+import HushCore
+import HushStream
 import HushWorkers
 
 /// Writes what an audit read into a new SQLite file: docs/operating/audit.md has the tables, and queries to begin with.
 ///
 /// The file gets its name once it is whole. Where it cannot be written (a full disk), `fault` says why, what was
 /// written is removed, and the audit itself goes on.
-public final class AuditDatabase: AuditRows {
+public final class AuditDatabase {
     /// Why the file could not be written.
     public private(set) var fault: AuditFault?
     private let path: String
     private var database: Database?
-    private let reader = LineReader()
     private let inputs: Database.Statement
     private let plan: Database.Statement
     private let ops: Database.Statement
@@ -92,7 +91,7 @@ public final class AuditDatabase: AuditRows {
         unlink(partial)
     }
 
-    public func input(_ topic: InputTopic, _ record: InputRecord, lines: Int) {
+    func input(_ topic: InputTopic, _ record: InputRecord, lines: Int) {
         guarded { () throws(AuditFault) in
             inputs.bind(topic.topic.name)
             inputs.bind(Int64(record.partition))
@@ -105,8 +104,7 @@ public final class AuditDatabase: AuditRows {
         }
     }
 
-    public func line(_ bytes: UnsafeRawBufferPointer, partition: Int32, offset: Int64) {
-        guard fault == nil, let line = try? reader.read(bytes) else { return }
+    func line(_ line: LedgerLine, partition: Int32, offset: Int64) {
         guarded { () throws(AuditFault) in
             switch line.kind {
             case .plan(let decision): try insert(line, decision, partition, offset)

@@ -15,9 +15,8 @@ extension AuditReport {
             lines.append("\(counts.unchecked) lines stand before the first order line that could be checked")
         }
         lines += builds.map { "decided by \($0)" }
-        lines.append("")
-        lines += Self.aligned(table)
-        lines.append("")
+        // The table ends with a line feed of its own.
+        lines += ["", TextTable.text(table)]
         for (code, count) in violationCounts.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             lines.append("\(count) \(code.rawValue): \(code.meaning)")
         }
@@ -62,15 +61,4 @@ extension AuditReport {
 
     /// Hours that people are shown; `--json` has all.
     private static let hoursMax = 6
-
-    private static func aligned(_ cells: [[String]]) -> [String] {
-        guard let first = cells.first else { return [] }
-        let widths = first.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
-        return cells.map { row in
-            row.enumerated().map { column, cell in
-                let space = String(repeating: " ", count: widths[column] - cell.count)
-                return column == 0 ? cell + space : "  " + space + cell
-            }.joined()
-        }
-    }
 }

@@ -38,9 +38,6 @@ public struct AuditReport: Hashable, Sendable {
     /// `2026-12-01 10:00` (UTC).
     public static func hourText(_ hour: Int64?) -> String {
         guard let hour else { return "all" }
-        var json = JSONWriter(reserving: 32)
-        json.time(Timestamp(millis: hour * 3_600_000))
-        let text = String(decoding: json.bytes, as: UTF8.self)
-        return String(text.dropFirst().prefix(16).map { $0 == "T" ? " " : $0 })
+        return String(Timestamp(millis: hour * 3_600_000).rfc3339.prefix(16)).replacing("T", with: " ")
     }
 }

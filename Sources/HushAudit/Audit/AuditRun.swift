@@ -16,7 +16,7 @@ public final class AuditRun {
     private var doubts: [(DoubtCode, String)] = []
 
     /// Where rows for SQLite go.
-    public var rows: (any AuditRows)?
+    public var rows: AuditDatabase?
 
     public init(
         _ kafka: KafkaConfiguration, _ scope: AuditScope, watch: AuditWatch = AuditWatch(), log: StreamLog = .silent
@@ -25,7 +25,7 @@ public final class AuditRun {
         self.scope = scope
         self.watch = watch
         self.log = log
-        reader = try RangeReader(kafka, name: "hush-audit", log: log)
+        reader = try RangeReader(kafka, name: "hush-audit", patience: scope.patience, log: log)
     }
 
     /// One partition of a topic, as it is.
@@ -37,7 +37,7 @@ public final class AuditRun {
 
         /// Where records of a range that begins at a time may be deleted: how the partition begins instead.
         func beginsLate(_ from: Timestamp) -> String? {
-            if let firstTime { return firstTime > from ? "begins at \(AuditRun.text(firstTime))" : nil }
+            if let firstTime { return firstTime > from ? "begins at \(firstTime.rfc3339)" : nil }
             // Nothing is left to tell how new the deleted ones were.
             return first > 0 ? "is empty: all up to offset \(first) is deleted" : nil
         }
@@ -47,9 +47,9 @@ public final class AuditRun {
     /// report.
     public func run() throws -> AuditReport {
         var inputs: [[Part]] = []
-        for topic in Topic.plannerInputs { inputs.append(try parts(of: scope.name(topic))) }
+        for topic in Topic.plannerInputs { inputs.append(try parts(of: scope.names.name(topic))) }
         let ledger = try parts(of: scope.ledgerName)
-        let pushes = try parts(of: scope.name(.pushes))
+        let pushes = try parts(of: scope.names.name(.pushes))
         let from = try begin(inputs, ledger)
         let spans = try spans(inputs, from)
         guard spans.contains(where: { $0.end > $0.start }) else { throw AuditFault.empty("no input lies in the range") }
@@ -58,7 +58,7 @@ public final class AuditRun {
         let margin = from.map { $0 - AuditScope.margin }
         let ledgerStarts = try starts(scope.ledgerName, ledger, margin)
         surroundings.beginsLate = Set(ledgerStarts.indices.filter { ledgerStarts[$0] > 0 }.map(Int32.init))
-        surroundings.pushesFirst = try starts(scope.name(.pushes), pushes, margin)
+        surroundings.pushesFirst = try starts(scope.names.name(.pushes), pushes, margin)
         surroundings.pushesFrom = pushesFrom(pushes, from)
         var random = SystemRandomNumberGenerator()
         let books = try AuditBooks(spans: spans, surroundings, random: &random)
@@ -70,16 +70,14 @@ public final class AuditRun {
         for (code, detail) in doubts { books.doubt(code, detail) }
         do throws(RangeFault) {
             let ranges = spans.map {
-                RecordRange(topic: scope.name($0.topic), partition: $0.partition, start: $0.start, end: $0.end)
+                RecordRange(
+                    topic: scope.names.name($0.topic.topic), partition: $0.partition, start: $0.start, end: $0.end)
             }
             try read(books, "inputs", ranges) { books.takeInput(spans[$0.input].topic, $0) }
-            guard books.counts.inputs > 0 else { throw RangeFault.silent("") }
         } catch {
-            if books.counts.inputs == 0, case .silent("") = error {
-                throw AuditFault.empty("no input lies in the range")
-            }
             return try abandon(books, error)
         }
+        guard books.counts.inputs > 0 else { throw AuditFault.empty("no input lies in the range") }
         let committed = committedOffsets()
         do throws(RangeFault) {
             let ends = try bounds(scope.ledgerName)
@@ -88,7 +86,7 @@ public final class AuditRun {
             }
             try read(books, "ledger", ranges) { books.takeLine($0) }
             let pushesRead = try readPushes(books)
-            books.checkEnd(committed, prefix: scope.prefix)
+            books.checkEnd(committed, prefix: scope.names.prefix)
             return finished(books.close(pushesRead: pushesRead))
         } catch {
             return try abandon(books, error)
@@ -100,9 +98,10 @@ public final class AuditRun {
         var starts = books.surroundings.pushesFirst
         for attempt in 0..<Self.pushesTriesMax {
             if attempt > 0 { rest(.seconds(1)) }
-            let ends = try bounds(scope.name(.pushes))
+            let ends = try bounds(scope.names.name(.pushes))
             let ranges = starts.indices.map {
-                RecordRange(topic: scope.name(.pushes), partition: Int32($0), start: starts[$0], end: ends[$0].end)
+                RecordRange(
+                    topic: scope.names.name(.pushes), partition: Int32($0), start: starts[$0], end: ends[$0].end)
             }
             starts = try read(books, "pushes", ranges) { books.takePush($0) }
             if books.unpushedInputs() == 0 { break }
@@ -119,7 +118,7 @@ public final class AuditRun {
     ) throws(RangeFault) -> [Int64] {
         let total = ranges.reduce(0) { $0 + max(0, $1.end - $1.start) }
         var done: Int64 = 0
-        let reached = try reader.read(ranges, patience: scope.patience, isStopped: watch.isStopped) { record in
+        let reached = try reader.read(ranges, isStopped: watch.isStopped) { record in
             take(record)
             done += 1
             if done & 0xFFFF == 0 { watch.progress(what, done, total) }
@@ -168,7 +167,7 @@ public final class AuditRun {
         let ranges = cut.map {
             RecordRange(topic: topic, partition: Int32($0), start: parts[$0].first, end: parts[$0].end)
         }
-        _ = try reader.read(ranges, patience: scope.patience, isStopped: watch.isStopped) { record in
+        _ = try reader.read(ranges, isStopped: watch.isStopped) { record in
             parts[Int(record.partition)].firstTime = Timestamp(millis: record.appendTimeMillis)
             return false
         }
@@ -195,12 +194,11 @@ public final class AuditRun {
         let from = scope.from ?? latest
         let asked = scope.from == nil && from != nil ? " (older records are deleted)" : ""
         notes.append(
-            "inputs appended from \(from.map(Self.text) ?? "the beginning")\(asked) to "
-                + "\(scope.to.map(Self.text) ?? "now")")
+            "inputs appended from \(from?.rfc3339 ?? "the beginning")\(asked) to \(scope.to?.rfc3339 ?? "now")")
         if let time = inputs[Int(InputTopic.signals.rawValue)].compactMap(\.firstTime).max(),
             from.map({ time > $0 }) ?? true
         {
-            notes.append("hellos from \(Self.text(time)): older signals are deleted")
+            notes.append("hellos from \(time.rfc3339): older signals are deleted")
         }
         return from
     }
@@ -222,9 +220,9 @@ public final class AuditRun {
                 spans.append(AuditBooks.Span(topic, only.partition, start: start, end: max(start, end)))
                 continue
             }
-            let starts = try starts(scope.name(topic), parts, from)
+            let starts = try starts(scope.names.name(topic.topic), parts, from)
             let ends = try scope.to.map {
-                try reader.offsets(of: scope.name(topic), partitions: parts.count, atMillis: $0.millis)
+                try reader.offsets(of: scope.names.name(topic.topic), partitions: parts.count, atMillis: $0.millis)
             }
             for (partition, part) in parts.enumerated() {
                 let end = ends.flatMap { $0[partition] } ?? part.end
@@ -253,7 +251,7 @@ public final class AuditRun {
         guard let latest = pushes.compactMap(\.firstTime).max(), from.map({ latest > $0 }) ?? true else {
             return .distantPast
         }
-        notes.append("\(Topic.pushes.name) compared for lines from \(Self.text(latest)): older pushes are deleted")
+        notes.append("\(Topic.pushes.name) compared for lines from \(latest.rfc3339): older pushes are deleted")
         return latest + AuditScope.pushesMargin
     }
 
@@ -261,14 +259,8 @@ public final class AuditRun {
     private func committedOffsets() -> Result<[String: [Int64]], StreamFault> {
         Result { () throws(StreamFault) in
             try GroupOffsets.committed(
-                of: Topic.plannerInputs.map(scope.name), group: scope.prefix + WorkerGroup.planner, kafka: kafka,
-                log: log)
+                of: Topic.plannerInputs.map(scope.names.name), group: scope.names.prefix + WorkerGroup.planner,
+                kafka: kafka, log: log)
         }
-    }
-
-    static func text(_ time: Timestamp) -> String {
-        var json = JSONWriter(reserving: 32)
-        json.time(time)
-        return String(decoding: json.bytes.dropFirst().dropLast(), as: UTF8.self)
     }
 }

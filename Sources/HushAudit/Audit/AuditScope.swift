@@ -40,16 +40,13 @@ public struct AuditScope: Hashable, Sendable {
     public var offsets: Offsets?
     /// Where the ledger lies: another name for a copy of it.
     public var ledgerTopic = Topic.ledger.name
-    /// Before the names of topics and groups, where they are not the usual ones: of benchmarks and tests.
-    public var prefix = ""
+    public var names = TopicNames()
     /// How long the brokers may give nothing at all.
     public var patience = Duration.seconds(120)
 
     public init() {}
 
-    func name(_ topic: Topic) -> String { prefix + topic.name }
-    func name(_ topic: InputTopic) -> String { prefix + topic.topic.name }
-    var ledgerName: String { prefix + ledgerTopic }
+    var ledgerName: String { names.prefix + ledgerTopic }
 
     /// How much earlier than `from` the ledger is read, so that the order lines in the range can be checked whole:
     /// longer than a transaction lives, and clocks of brokers differ.

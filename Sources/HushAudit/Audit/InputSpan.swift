@@ -58,7 +58,7 @@ final class InputSpan {
         if hour > hours.last?.hour ?? .min { hours.append((offset, hour)) }
     }
 
-    /// A plan line; `isWhole` where it stands for the record and not for one id.
+    /// A plan line; `isBurial` where one dead letter stands for the whole record.
     func tookLine(_ offset: Int64, id: UInt64, isBurial: Bool, ops sum: UInt64, isCheckable: Bool) {
         let at = Int(offset - start)
         if marks[at] >> 20 < Self.countMask { marks[at] += 1 << 20 }
@@ -106,8 +106,6 @@ final class InputSpan {
         if lines > wanted { return .tooManyLines(lines, of: wanted) }
         return ids[at] == 0 ? .right : .foreignID
     }
-
-    func isThere(_ offset: Int64) -> Bool { marks[Int(offset - start)] & Self.isThere != 0 }
 
     /// Lines that the record calls for.
     func wanted(_ offset: Int64) -> Int { Int(marks[Int(offset - start)] >> 8 & Self.countMask) }

@@ -56,7 +56,6 @@ struct OpenOps: ~Copyable {
     private static let firstCapacity = 1024
 
     private var shards: [Shard]
-    private(set) var count = 0
 
     init() {
         shards = (0..<Self.shardCount).map { _ in Shard(capacity: Self.firstCapacity) }
@@ -80,7 +79,6 @@ struct OpenOps: ~Copyable {
         shards[number].slots[index] = Slot(
             what: key.what, device: key.device, place: place.raw | (isFinal ? Slot.early : 0), cause: cause.raw)
         shards[number].count += 1
-        count += 1
         if shards[number].count * 10 > shards[number].slots.count * 7 { grow(number) }
         return .added
     }
@@ -128,7 +126,6 @@ struct OpenOps: ~Copyable {
         }
         slots[gap] = .free
         shards[number].count -= 1
-        count -= 1
     }
 
     private mutating func grow(_ number: Int) {

@@ -4,7 +4,6 @@ import HushCore
 struct Place: Hashable {
     var raw: UInt64
 
-    static let partitionMax: Int32 = (1 << 15) - 1
     static let offsetMax: Int64 = (1 << 48) - 1
 
     init(_ partition: Int32, _ offset: Int64) {
@@ -38,5 +37,4 @@ struct CauseWord: Hashable {
     var topic: InputTopic { InputTopic(rawValue: UInt8(raw >> 61)) ?? .intents }
     var partition: Int32 { Int32(truncatingIfNeeded: raw >> 48 & 0x1FFF) }
     var offset: Int64 { Int64(raw & UInt64(Place.offsetMax)) }
-    var position: Position { Position(topic: topic, partition: partition, offset: offset) }
 }

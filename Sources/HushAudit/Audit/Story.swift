@@ -64,7 +64,7 @@ public final class Story {
             let revision = intent.revision.map { "revision \($0)" } ?? "no revision"
             if case .retract = intent.body { return "the sender takes it back (\(revision))" }
             let urgent = intent.urgent ? ", urgent" : ""
-            let notBefore = intent.notBefore.map { ", not before \(AuditRun.text($0))" } ?? ""
+            let notBefore = intent.notBefore.map { ", not before \($0.rfc3339)" } ?? ""
             return "an intent to show it (\(revision), \(intent.mode.name)\(urgent)\(notBefore))"
         // An audience has no recipient of its own; whom it reached is in hush.pushes and in deliver lines.
         case .audience: return nil
@@ -172,7 +172,7 @@ public final class Story {
     public var text: String {
         if events.isEmpty { return "nothing is known of \(id) for \(recipient) in this range" }
         var lines = events.sorted { ($0.millis, $0.rank, $0.place) < ($1.millis, $1.rank, $1.place) }.map { event in
-            "\(AuditRun.text(Timestamp(millis: event.millis)))  \(event.words)  [\(event.place)]"
+            "\(Timestamp(millis: event.millis).rfc3339)  \(event.words)  [\(event.place)]"
         }
         lines.append("")
         if fates.isEmpty {

@@ -23,11 +23,11 @@ extension AuditRun {
                 topicOf.append(topic)
             }
         }
-        for topic in topics { try add(scope.name(topic), topic, to: scope.to) }
+        for topic in topics { try add(scope.names.name(topic.topic), topic, to: scope.to) }
         try add(scope.ledgerName, nil, to: nil)
         let total = ranges.reduce(0) { $0 + max(0, $1.end - $1.start) }
         var done: Int64 = 0
-        _ = try reader.read(ranges, patience: scope.patience, isStopped: watch.isStopped) { record in
+        _ = try reader.read(ranges, isStopped: watch.isStopped) { record in
             if let topic = topicOf[record.input] {
                 story.takeInput(topic, record)
             } else {

@@ -13,7 +13,7 @@ final class TaskChain {
     let partition: Int32?
 
     private let digest = SHA256Digest()
-    private(set) var next: Int64?
+    private var next: Int64?
     /// Numbers that did not come yet, below `next`, with the offset of the line that showed it.
     private(set) var missing: [(numbers: Range<Int64>, offset: Int64)] = []
     /// What the next order line must name as `previous`; empty where that is not known.
@@ -21,8 +21,6 @@ final class TaskChain {
     /// Whether the lines since the last order line are all there, so that the digest must fit.
     private var isWhole: Bool
     private var partFirst: (number: Int64, offset: Int64)?
-    private(set) var lines = 0
-    private(set) var orders = 0
     /// Lines whose digest could not be checked, for the order line before them was not read.
     private(set) var unchecked = 0
     private var openLines = 0
@@ -31,11 +29,6 @@ final class TaskChain {
     private(set) var isUnbroken: Bool
     /// Topic by topic, what the last order line said; nil after a break.
     var ends: [InputTopic: Int64] = [:]
-
-    enum Stage: String {
-        case plan
-        case deliver
-    }
 
     init(name: Bytes, firstNumber: Int64) {
         self.name = name
@@ -50,7 +43,7 @@ final class TaskChain {
     /// What the numbers say of a line.
     enum Number {
         case next
-        case gap(Range<Int64>)
+        case gap
         case late
         case again
     }
@@ -58,7 +51,6 @@ final class TaskChain {
     /// Takes in a line's number. A line that comes again is not to be taken for anything else.
     func take(_ number: Int64, at offset: Int64) -> Number {
         lastOffset = offset
-        lines += 1
         let expected = next ?? number
         if number == expected {
             next = number + 1
@@ -68,7 +60,7 @@ final class TaskChain {
             breakOff()
             missing.append((expected..<number, offset))
             next = number + 1
-            return .gap(expected..<number)
+            return .gap
         }
         guard let index = missing.firstIndex(where: { $0.numbers.contains(number) }) else { return .again }
         breakOff()
@@ -115,7 +107,6 @@ final class TaskChain {
 
     /// Ends a part with its order line.
     func end(_ bytes: Slice, _ line: LedgerLine, at offset: Int64) -> Verdict {
-        orders += 1
         let covered = partFirst ?? (line.number, offset)
         let told = [UInt8](line.digest?.text ?? Slice(start: nil, count: 0))
         let isFormed =

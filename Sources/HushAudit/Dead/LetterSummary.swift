@@ -43,7 +43,7 @@ public struct LetterSummary: Hashable, Sendable {
     }
 }
 
-/// Columns of text for a terminal: the first to the left, numbers to the right.
+/// Columns of text for a terminal: the first to the left, numbers to the right; every row ends with a line feed.
 enum TextTable {
     static func text(_ rows: [[String]]) -> String {
         let columns = rows.map(\.count).max() ?? 0

@@ -1,16 +1,16 @@
-public import HushCore
-public import HushWorkers
+import HushCore
+import HushWorkers
 
 /// A record of `hush.redrives`: that a dead letter was sent again, or where the book of redrives stands.
 ///
 /// Marks are keyed by the place at which the record died, so a letter has one, whoever redrives it and how often.
-public enum RedriveMark {
+enum RedriveMark {
     /// What a mark says.
-    public struct Redriven: Hashable, Sendable {
-        public var at: Timestamp
-        public var attempt: Int
-        public var to: TopicPlace
-        public var run: Bytes
+    struct Redriven: Hashable, Sendable {
+        var at: Timestamp
+        var attempt: Int
+        var to: TopicPlace
+        var run: Bytes
     }
 
     static let version = 1

@@ -14,13 +14,13 @@ public struct RedriveMarks: Sendable {
     /// Reads all committed marks.
     /// - Throws: `StreamFault.refused` where a record is of a newer version, or none of ours.
     public static func read(
-        _ kafka: KafkaConfiguration, names: TopicNames, within limit: Duration = .seconds(300),
+        _ kafka: KafkaConfiguration, names: TopicNames, patience: Duration = LetterReader.patience,
         log: StreamLog = .silent
     ) throws -> RedriveMarks {
         var marks = RedriveMarks()
         let document = JSONDocument()
         let topic = names.name(.redrives)
-        try LetterReader.readAll(kafka, topic: topic, within: limit, log: log) { record in
+        try LetterReader.readAll(kafka, topic: topic, patience: patience, log: log) { record in
             try marks.take(record, topic, document)
         }
         return marks

@@ -55,7 +55,13 @@ public struct OpID: Hashable, Comparable, Sendable {
 
     /// Reads the written form; nil where the text is not one.
     public init?(_ text: Bytes) {
-        var rest = text.raw[...]
+        guard let op = text.raw.withUnsafeBytes({ OpID($0) }) else { return nil }
+        self = op
+    }
+
+    /// Reads the written form; nil where the text is not one.
+    public init?(_ text: UnsafeRawBufferPointer) {
+        var rest = text[...]
         guard let partition = Self.number(&rest).flatMap({ Int32(exactly: $0) }), rest.popFirst() == UInt8(ascii: ":"),
             let offset = Self.number(&rest), rest.popFirst() == UInt8(ascii: ":"),
             let index = Self.number(&rest).flatMap({ Int32(exactly: $0) }), rest.isEmpty
@@ -64,7 +70,7 @@ public struct OpID: Hashable, Comparable, Sendable {
     }
 
     /// Takes the digits that come first; nil where there are none, or too many.
-    private static func number(_ text: inout ArraySlice<UInt8>) -> Int64? {
+    private static func number(_ text: inout Slice<UnsafeRawBufferPointer>) -> Int64? {
         let digits = text.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         guard (1...18).contains(digits.count) else { return nil }
         text = text.dropFirst(digits.count)

@@ -43,16 +43,17 @@ public enum RangeFault: Error, Hashable, Sendable, CustomStringConvertible {
 /// Many records at once are taken from librdkafka's queue, which costs less than one call each. Brokers may go and come
 /// back: the reader goes on where it was. Of one thread at a time.
 public final class RangeReader {
-    /// How many bytes may wait in the client's queue.
-    public static let queuedBytesMax = 64 << 20
+    /// Keys and values that may wait in the client's queue; it takes up to four times as much memory for them.
+    public static let queuedBytesMax = 32 << 20
     private static let batchMax = 1000
 
     private let consumer: Consumer
     private let queue: OpaquePointer
-    private let timeoutMillis: Int32
+    private let patience: Duration
 
+    /// `patience` is how long the brokers may give nothing at all.
     public init(
-        _ kafka: KafkaConfiguration, name: String, timeout: Duration = .seconds(30), log: StreamLog = .silent
+        _ kafka: KafkaConfiguration, name: String, patience: Duration, log: StreamLog = .silent
     ) throws(StreamFault) {
         let events = ClientEvents(name: name, log: log)
         consumer = try Consumer(kafka, name: name, events: events) { (configuration) throws(StreamFault) in
@@ -62,7 +63,7 @@ public final class RangeReader {
             try configuration.set("queued.max.messages.kbytes", "\(Self.queuedBytesMax >> 10)")
         }
         queue = rd_kafka_queue_get_consumer(consumer.raw)
-        timeoutMillis = timeout.wholeMilliseconds
+        self.patience = patience
     }
 
     deinit {
@@ -71,35 +72,29 @@ public final class RangeReader {
 
     /// The first offset and the end of each partition of a topic; the end is where the first open transaction begins.
     public func bounds(of topic: String) throws(StreamFault) -> [(first: Int64, end: Int64)] {
-        let counts = try TopicShapes.partitionCounts(of: [topic], client: consumer.raw, timeoutMillis: timeoutMillis)
-        guard let count = counts[topic] else { throw .refused(TopicShapes.missing(topic)) }
-        var bounds: [(first: Int64, end: Int64)] = []
-        for partition in 0..<count {
-            let marks = try consumer.watermarks(topic, partition, timeoutMillis: timeoutMillis)
-            bounds.append((marks.low, marks.high))
-        }
-        return bounds
+        try TopicShapes.bounds(of: topic, client: consumer.raw, within: patience)
     }
 
     /// Partition by partition, the first offset whose record is not older than a time; nil where there is none.
     public func offsets(of topic: String, partitions: Int, atMillis millis: Int64) throws(StreamFault) -> [Int64?] {
-        let list = TopicPartitionList(capacity: partitions)
-        for partition in 0..<partitions { list.add(topic, Int32(partition), offset: millis) }
-        let code = rd_kafka_offsets_for_times(consumer.raw, list.raw, timeoutMillis)
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("offsets of \(topic) by time", code) }
-        if let fault = list.firstFailure("offsets by time") { throw fault }
-        return (0..<list.count).map { list[$0].offset >= 0 ? list[$0].offset : nil }
+        try retrying(for: patience) { () throws(StreamFault) in
+            let list = TopicPartitionList(capacity: partitions)
+            for partition in 0..<partitions { list.add(topic, Int32(partition), offset: millis) }
+            let code = rd_kafka_offsets_for_times(consumer.raw, list.raw, min(patience, .seconds(30)).wholeMilliseconds)
+            if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("offsets of \(topic) by time", code) }
+            if let fault = list.firstFailure("offsets by time") { throw fault }
+            return (0..<list.count).map { list[$0].offset >= 0 ? list[$0].offset : nil }
+        }
     }
 
     /// Shows every record of the ranges, in each partition's order; `record.input` is the index of its range. Where
-    /// `body` returns false the range is done. One partition may stand in one range only. `patience` is how long the
-    /// brokers may give nothing at all; `isStopped` is asked between batches.
+    /// `body` returns false the range is done. One partition may stand in one range only. `isStopped` is asked between
+    /// batches.
     ///
     /// - Returns: range by range, the offset up to which it was read: less than its end where a transaction is open.
     /// - Throws: `RangeFault`; what was shown before is not whole then.
     public func read(
-        _ ranges: [RecordRange], patience: Duration, isStopped: () -> Bool = { false },
-        _ body: (InputRecord) -> Bool
+        _ ranges: [RecordRange], isStopped: () -> Bool = { false }, _ body: (InputRecord) -> Bool
     ) throws(RangeFault) -> [Int64] {
         var reading = Reading(ranges)
         let list = TopicPartitionList(capacity: ranges.count)

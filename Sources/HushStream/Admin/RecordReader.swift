@@ -63,8 +63,10 @@ public final class RecordReader {
                 case .first:
                     list.add(topic, partition, offset: Int64(RD_KAFKA_OFFSET_BEGINNING))
                 case .end:
-                    let marks = try consumer.watermarks(topic, partition, timeoutMillis: millis)
-                    list.add(topic, partition, offset: marks.high)
+                    let marks = try retrying(for: timeout) { () throws(StreamFault) in
+                        try consumer.watermarks(topic, partition, timeoutMillis: millis)
+                    }
+                    list.add(topic, partition, offset: marks.end)
                 case .offsets(let offsets):
                     guard let offset = offsets[partition] else { continue }
                     list.add(topic, partition, offset: offset)

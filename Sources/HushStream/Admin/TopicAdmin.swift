@@ -104,28 +104,8 @@ public final class TopicAdmin {
 
     /// The first offset and the end of each partition of a topic.
     public func offsets(of topic: String) throws(StreamFault) -> [(first: Int64, end: Int64)] {
-        let counts = try partitionCounts(of: [topic])
-        guard let count = counts[topic] else { throw .refused(TopicShapes.missing(topic)) }
-        var offsets: [(first: Int64, end: Int64)] = []
-        for partition in 0..<count {
-            var (low, high): (Int64, Int64) = (0, 0)
-            let deadline = ContinuousClock.now + .milliseconds(Int64(timeoutMillis))
-            var code = RD_KAFKA_RESP_ERR_NO_ERROR
-            // A partition that is new, or whose leader moves, has a leader again in a moment.
-            repeat {
-                if code != RD_KAFKA_RESP_ERR_NO_ERROR { rest(.milliseconds(100)) }
-                code = rd_kafka_query_watermark_offsets(producer.raw, topic, partition, &low, &high, timeoutMillis)
-            } while Self.leaderless.contains(code.rawValue) && ContinuousClock.now < deadline
-            if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("offsets of \(topic)-\(partition)", code) }
-            offsets.append((low, high))
-        }
-        return offsets
+        try TopicShapes.bounds(of: topic, client: producer.raw, within: .milliseconds(timeoutMillis))
     }
-
-    private static let leaderless = [
-        RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION, RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE,
-        RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
-    ].map(\.rawValue)
 
     private func newTopic(_ topic: TopicDefinition) throws(StreamFault) -> OpaquePointer {
         var words = ""

@@ -43,14 +43,8 @@ public final class TransactionalProducer {
     /// Takes the transactional id over from whoever had it.
     /// - Throws: `StreamFault.retriable` where brokers cannot be reached in time.
     public func start(within limit: Duration = .seconds(60)) throws(StreamFault) {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            do throws(StreamFault) {
-                return try producer.initTransactions(timeoutMillis: self.limit.wholeMilliseconds)
-            } catch {
-                guard case .retriable = error, ContinuousClock.now < deadline else { throw error }
-                rest(.milliseconds(100))
-            }
+        try retrying(for: limit) { () throws(StreamFault) in
+            try producer.initTransactions(timeoutMillis: self.limit.wholeMilliseconds)
         }
     }
 
@@ -99,26 +93,14 @@ public final class TransactionalProducer {
 
     /// Commits; a call that ends too early is repeated until the broker has answered.
     public func commit() throws(StreamFault) {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            do throws(StreamFault) {
-                return try producer.commit(timeoutMillis: limit.wholeMilliseconds)
-            } catch {
-                guard case .retriable = error, ContinuousClock.now < deadline else { throw error }
-                rest(.milliseconds(50))
-            }
+        try retrying(for: limit, every: .milliseconds(50)) { () throws(StreamFault) in
+            try producer.commit(timeoutMillis: limit.wholeMilliseconds)
         }
     }
 
     public func abort() throws(StreamFault) {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            do throws(StreamFault) {
-                return try producer.abort(timeoutMillis: limit.wholeMilliseconds)
-            } catch {
-                guard case .retriable = error, ContinuousClock.now < deadline else { throw error }
-                rest(.milliseconds(50))
-            }
+        try retrying(for: limit, every: .milliseconds(50)) { () throws(StreamFault) in
+            try producer.abort(timeoutMillis: limit.wholeMilliseconds)
         }
     }
 

@@ -72,15 +72,10 @@ struct Consumer: ~Copyable {
         if let fault = list.firstFailure("committed offsets") { throw fault }
     }
 
-    /// The first offset there is and the end: the last stable offset, for we read committed records only.
     func watermarks(
         _ topic: String, _ partition: Int32, timeoutMillis: Int32
-    ) throws(StreamFault) -> (low: Int64, high: Int64) {
-        var low: Int64 = 0
-        var high: Int64 = 0
-        let code = rd_kafka_query_watermark_offsets(raw, topic, partition, &low, &high, timeoutMillis)
-        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("offsets of \(topic)-\(partition)", code) }
-        return (low, high)
+    ) throws(StreamFault) -> (first: Int64, end: Int64) {
+        try TopicShapes.watermarks(topic, partition, client: raw, timeoutMillis: timeoutMillis)
     }
 
     /// The high watermark the last fetch reported, open transactions included; nil before the first fetch.

@@ -37,7 +37,7 @@ public enum GroupOffsets {
             // A partition that was just made may have no leader yet.
             try retrying(for: timeout) { () throws(StreamFault) in
                 let marks = try consumer.watermarks(missing.topic, missing.partition, timeoutMillis: millis)
-                first.add(missing.topic, missing.partition, offset: marks.low)
+                first.add(missing.topic, missing.partition, offset: marks.first)
             }
         }
         if first.count > 0 { try commit(first, consumer, timeout) }
@@ -93,21 +93,6 @@ public enum GroupOffsets {
             let code = rd_kafka_commit(consumer.raw, list.raw, 0)
             if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("commit of offsets", code) }
             if let fault = list.firstFailure("commit of offsets") { throw fault }
-        }
-    }
-
-    /// A fresh cluster answers "coordinator loading" for a second or two.
-    private static func retrying(
-        for limit: Duration, _ body: () throws(StreamFault) -> Void
-    ) throws(StreamFault) {
-        let deadline = ContinuousClock.now + limit
-        while true {
-            do throws(StreamFault) {
-                return try body()
-            } catch {
-                guard case .retriable = error, ContinuousClock.now < deadline else { throw error }
-                rest(.milliseconds(100))
-            }
         }
     }
 }

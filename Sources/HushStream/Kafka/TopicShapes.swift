@@ -25,4 +25,38 @@ enum TopicShapes {
         }
         return counts
     }
+
+    /// The first offset of a partition and its end: the last stable offset, for our clients read committed records only.
+    static func watermarks(
+        _ topic: String, _ partition: Int32, client: OpaquePointer, timeoutMillis: Int32
+    ) throws(StreamFault) -> (first: Int64, end: Int64) {
+        var (first, end): (Int64, Int64) = (0, 0)
+        let operation = "offsets of \(topic)-\(partition)"
+        switch rd_kafka_query_watermark_offsets(client, topic, partition, &first, &end, timeoutMillis) {
+        case RD_KAFKA_RESP_ERR_NO_ERROR: return (first, end)
+        // A broker that has not heard of a new partition yet.
+        case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
+            throw .retriable(KafkaCause(operation, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART))
+        case let code: throw StreamFault(operation, code)
+        }
+    }
+
+    /// The watermarks of each partition of a topic; a leader that moves is waited for within the limit.
+    static func bounds(
+        of topic: String, client: OpaquePointer, within limit: Duration
+    ) throws(StreamFault) -> [(first: Int64, end: Int64)] {
+        let millis = min(limit, .seconds(30)).wholeMilliseconds
+        let counts = try retrying(for: limit) { () throws(StreamFault) in
+            try partitionCounts(of: [topic], client: client, timeoutMillis: millis)
+        }
+        guard let count = counts[topic] else { throw .refused(missing(topic)) }
+        var bounds: [(first: Int64, end: Int64)] = []
+        for partition in 0..<count {
+            let marks = try retrying(for: limit) { () throws(StreamFault) in
+                try watermarks(topic, partition, client: client, timeoutMillis: millis)
+            }
+            bounds.append(marks)
+        }
+        return bounds
+    }
 }

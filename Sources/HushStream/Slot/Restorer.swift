@@ -168,14 +168,14 @@ final class Restorer {
     private func beyondRange(_ job: Job, _ table: Int, _ topic: String, _ open: OpenConsumer) throws(StreamFault) {
         let marks = try open.consumer.watermarks(topic, job.partition, timeoutMillis: 5000)
         let offset = job.checkpoint.changelogOffsets[table]
-        if offset > marks.high {
+        if offset > marks.end {
             throw .refused(
-                "\(topic)-\(job.partition) ends at \(marks.high), before offset \(offset) that the local state has seen: "
+                "\(topic)-\(job.partition) ends at \(marks.end), before offset \(offset) that the local state has seen: "
                     + "the topic was made anew or lost records. Restore the topic, or delete the local state to go on "
                     + "with what the topic has")
         }
         log.warning(
-            "slot \(configuration.slotName): \(topic)-\(job.partition) begins at \(marks.low), behind offset \(offset) of "
+            "slot \(configuration.slotName): \(topic)-\(job.partition) begins at \(marks.first), behind offset \(offset) of "
                 + "the local state, which is rebuilt")
         try job.store.deleteAll()
         let fresh = Job(job.partition, job.store, job.checkpoint)

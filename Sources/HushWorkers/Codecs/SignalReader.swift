@@ -49,7 +49,7 @@ extension JSONValue {
     func acks() throws(DeadReason) -> [OpID] {
         var acks: [OpID] = []
         for child in try array("acks", countMax: InputLimits.acksMax) {
-            guard case .string = child.kind, let op = OpID(Bytes(copying: child.text)) else {
+            guard case .string = child.kind, let op = OpID(child.text) else {
                 throw wrong("acks", "must hold op ids such as \"3:1207:0\"")
             }
             acks.append(op)

@@ -166,14 +166,14 @@ struct RedriveTests {
         #expect(slowest.take(start) == .seconds(1000))
     }
 
-    @Test("letters may take longer than the limit one by one; where none comes for so long, the reading ends")
+    @Test("letters may take longer than the patience one by one; where none comes for so long, the reading ends")
     func drain() throws {
         var time = MonotonicTime(nanos: 0)
         var waiting = [1, 2, 3]
         var taken: [Int] = []
         func drain(isCaughtUp: Bool) throws -> Bool {
             try LetterReader.drain(
-                within: .seconds(10), now: { time },
+                patience: .seconds(10), now: { time },
                 {
                     time = time + .seconds(1)
                     return waiting.isEmpty ? nil : waiting.removeFirst()

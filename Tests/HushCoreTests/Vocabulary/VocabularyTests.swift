@@ -39,7 +39,7 @@ struct VocabularyTests {
         #expect(OpID("3:1207:0") == OpID(partition: 3, offset: 1207, index: 0))
         #expect(OpID(partition: 3, offset: 1207, index: 0).description == "3:1207:0")
         for wrong: Bytes in [
-            "", "3:1207", "3:1207:0:1", "a:1:2", "-1:2:3", "1:-2:3", "1::3", "1:99999999999999999999:3",
+            "", "3:1207", "3:1207:0:1", "3::0", "a:1:2", "-1:2:3", "1:-2:3", "1::3", "1:99999999999999999999:3",
         ] {
             #expect(OpID(wrong) == nil)
         }
