@@ -1,17 +1,58 @@
-/// Drives a task without Kafka: state in memory, sent records in a list. For tests, replays and tools.
+/// Drives a task without Kafka: sent records in a list, state in memory or, where it may be large, in a directory. For
+/// tests, replays and tools.
 public final class InMemoryTask {
     public let context: TaskContext
-    private let store = MemoryStore()
+    /// The directory that the state is in, and how far it is; nil: it is in memory.
+    private let home: StateHome?
+    private var checkpoint: Checkpoint?
 
     public init(
         partition: Int32 = 0, inputCount: Int, outputPartitionCounts: [Int32], tables: [StateTable],
         recordBytesMax: Int = 1_000_000
     ) {
-        let state = TaskState(tables: tables, base: .memory(store), nowMillis: 0)
-        let outlet = Outlet(
-            partitionCounts: outputPartitionCounts, recordBytesMax: recordBytesMax, collects: true)
-        context = TaskContext(partition: partition, state: state, outlet: outlet, inputCount: inputCount)
+        home = nil
+        context = Self.context(
+            TaskState(tables: tables, base: .memory(MemoryStore()), nowMillis: 0), partition, inputCount,
+            Outlet(partitionCounts: outputPartitionCounts, recordBytesMax: recordBytesMax, collects: true))
+    }
+
+    /// Goes on from the state that a slot left in this directory, whatever its age; makes one where there is none.
+    /// - Throws: `StreamFault` where it cannot be opened, or belongs to another application or number of partitions.
+    public init(_ configuration: StreamConfiguration, partition: Int32, home: StateHome) throws(StreamFault) {
+        let store = try home.acquire(
+            configuration.storeName(partition), tables: configuration.tables)
+        let found = try store.checkpoint()
+        if let found, found.identity != configuration.identity {
+            throw .refused("\(store.directory) belongs to \(found.identity), not to \(configuration.identity)")
+        }
+        let checkpoint =
+            found
+            ?? Checkpoint(
+                identity: configuration.identity,
+                changelogOffsets: Array(repeating: 0, count: configuration.tables.count), nowMillis: 0,
+                writtenMillis: 0, transactions: 0)
+        store.setTime(checkpoint.nowMillis)
+        self.home = home
+        self.checkpoint = checkpoint
+        context = Self.context(
+            TaskState(tables: configuration.tables, base: .store(store), nowMillis: checkpoint.nowMillis), partition,
+            configuration.inputs.count,
+            Outlet(
+                partitionCounts: configuration.outputs.map(\.partitionCount),
+                recordBytesMax: configuration.recordBytesMax, collects: true))
+    }
+
+    private static func context(
+        _ state: TaskState, _ partition: Int32, _ inputCount: Int, _ outlet: Outlet
+    ) -> TaskContext {
+        let context = TaskContext(partition: partition, state: state, outlet: outlet, inputCount: inputCount)
         context.positions = Array(repeating: 0, count: inputCount)
+        return context
+    }
+
+    /// Lets go of the directory, where there is one; the task is not driven any more.
+    public func close() throws(StreamFault) {
+        if case .store(let store) = context.state.base { try home?.close(store) }
     }
 
     public convenience init(_ configuration: StreamConfiguration, partition: Int32 = 0) {
@@ -52,7 +93,11 @@ public final class InMemoryTask {
     /// Commits what was written, and tells the task; returns what was sent since the last commit or abort.
     public func commit(_ task: some PartitionTask) throws(TaskFailure) -> [SentRecord] {
         try task.prepareCommit(context)
-        store.apply(context.state.overlay)
+        do throws(StreamFault) {
+            try applyState()
+        } catch {
+            throw TaskFailure("\(error)")
+        }
         context.state.settle()
         context.isTouched = false
         context.outlet.clear()
@@ -60,6 +105,22 @@ public final class InMemoryTask {
         task.committed(context)
         return sent
     }
+
+    private func applyState() throws(StreamFault) {
+        if let fault = context.state.fault { throw fault }
+        switch context.state.base {
+        case .memory(let store): store.apply(context.state.overlay)
+        case .store(let store):
+            guard var next = checkpoint else { return }
+            next.nowMillis = context.state.nowMillis
+            next.transactions += 1
+            try context.state.apply(to: store, checkpoint: next)
+            checkpoint = next
+        }
+    }
+
+    /// What was sent since it was last asked for, the last commit or abort, which do not tell it again.
+    public func takeSent() -> [SentRecord] { context.outlet.takeList() }
 
     /// Drops what was written and sent since the last commit, and tells the task.
     public func abort(_ task: some PartitionTask) {

@@ -62,6 +62,9 @@ public struct StreamConfiguration: Sendable {
 
     public var transactionalID: String { "\(transactionalIDPrefix)-\(slotName)" }
 
+    /// Where below a state directory a partition's state lies.
+    public func storeName(_ partition: Int32) -> String { "\(application)/\(partition)" }
+
     /// What a local state belongs to.
     var identity: String {
         ([application, "\(partitionCount)"] + tables.map { "\($0.name):\($0.kind)" }).joined(separator: "/")

@@ -53,5 +53,7 @@ struct Verb: Sendable {
     let run: @Sendable (Invocation) throws -> ExitCode
 
     /// In the order of `hush help`.
-    static let all: [Verb] = [.demo, .simulate, .topics, .run, .publish, .audit, .dead, .load, .apns, .config]
+    static let all: [Verb] = [
+        .demo, .simulate, .topics, .run, .publish, .audit, .replay, .snapshot, .dead, .load, .apns, .config,
+    ]
 }

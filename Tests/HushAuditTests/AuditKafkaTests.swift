@@ -11,22 +11,13 @@ private let bootstrap = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA"]
 /// The audit on a real broker, on topics of its own: what a planner wrote, and a copy of its ledger that lost a record.
 @Suite("Audit on Kafka", .serialized, .enabled(if: bootstrap != nil, "needs a real Kafka: scripts/test"))
 struct AuditKafkaTests {
-    private let kafka: KafkaConfiguration
-    private let prefix = "audit-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))."
-    private let partitions: Int32 = 2
+    private let topics: PlannedTopics
+    private var kafka: KafkaConfiguration { topics.kafka }
+    private var prefix: String { topics.prefix }
 
     init() throws {
-        kafka = try KafkaConfiguration(bootstrapServers: bootstrap ?? "")
-        var plan = TopicPlan()
-        plan.plannerPartitions = partitions
-        plan.delivererPartitions = partitions
-        var definitions = plan.definitions
-        for index in definitions.indices { definitions[index].name = prefix + definitions[index].name }
-        definitions.append(TopicDefinition(name: prefix + "copy", partitionCount: partitions))
-        try TopicAdmin(kafka).create(definitions)
-        let names = Topic.plannerInputs.map { prefix + $0.name }
-        _ = try TopicAdmin(kafka).describe(names, waitingUpTo: .seconds(20))
-        _ = try GroupOffsets.commitStart(of: names, group: prefix + WorkerGroup.planner, kafka: kafka)
+        topics = try PlannedTopics("audit", bootstrap)
+        try TopicAdmin(kafka).create([TopicDefinition(name: prefix + "copy", partitionCount: topics.partitions)])
     }
 
     private func scope(_ change: (inout AuditScope) -> Void = { _ in }) -> AuditScope {
@@ -39,33 +30,6 @@ struct AuditKafkaTests {
 
     private func audit(_ change: (inout AuditScope) -> Void = { _ in }) throws -> AuditReport {
         try AuditRun(kafka, scope(change)).run()
-    }
-
-    /// Plans records until the planner has committed all of them.
-    private func plan(_ records: [(Topic, String, String)]) throws {
-        let producer = try RecordProducer(kafka, topics: Topic.plannerInputs.map { prefix + $0.name })
-        for (topic, key, value) in records {
-            try producer.send(prefix + topic.name, key: Array(key.utf8), value: Array(value.utf8))
-        }
-        try producer.flush()
-        var stream = PlannerConfiguration.stream(
-            slotName: "s0", partitionCount: partitions, pushesPartitionCount: partitions)
-        stream.groupID = prefix + stream.groupID
-        stream.transactionalIDPrefix = prefix + "plan"
-        stream.isStaticMember = false
-        stream.inputs = stream.inputs.map { prefix + $0 }
-        for index in stream.outputs.indices { stream.outputs[index].topic = prefix + stream.outputs[index].topic }
-        for index in stream.tables.indices { stream.tables[index].changelog = prefix + stream.tables[index].changelog }
-        let directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(prefix)\(UUID())").path
-        defer { try? FileManager.default.removeItem(atPath: directory) }
-        let slot = try StreamSlot(stream, kafka: kafka, home: try StateHome(directory: directory), log: .silent) {
-            PlannerApplication(PlannerConfiguration(build: "test"))
-        }
-        try slot.start()
-        let deadline = ContinuousClock.now + .seconds(60)
-        while slot.status.recordsIn < records.count, ContinuousClock.now < deadline { usleep(20_000) }
-        slot.stop()
-        #expect(slot.join() == nil)
     }
 
     private func records(_ count: Int) -> [(Topic, String, String)] {
@@ -85,7 +49,7 @@ struct AuditKafkaTests {
     @Test("what a planner wrote is proved; its inputs that wait, a time range and one partition's offsets too")
     func proves() throws {
         #expect(throws: AuditFault.empty("no input lies in the range")) { try audit() }
-        try plan(records(200))
+        try topics.plan(records(200))
         let report = try audit()
         #expect(report.verdict == .proved, "\(report.text)")
         #expect(report.total.wanted == 210)
@@ -111,7 +75,7 @@ struct AuditKafkaTests {
 
     @Test("a copy of the ledger without one of its records is wrong, and the record is named")
     func tampered() throws {
-        try plan(records(60))
+        try topics.plan(records(60))
         let lines = try RecordReader(kafka, topics: [prefix + Topic.ledger.name]).readToEnd()
         let producer = try RecordProducer(kafka, topics: [prefix + "copy"])
         let gone = try #require(lines.indices.filter { lines[$0].partition == 1 }.dropFirst(5).first)

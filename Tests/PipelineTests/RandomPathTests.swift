@@ -41,7 +41,7 @@ struct RandomPathTests {
         #expect(wrong > 4)
     }
 
-    private static func play(
+    static func play(
         _ seed: UInt64, filter: SimulatedPhone.Filter? = nil
     ) throws -> (VirtualPath, World, Oracle) {
         var options = WorkloadOptions()

@@ -29,7 +29,7 @@ public struct Settings: Sendable {
     public static let mask = "********"
 
     public let table: SettingsTable
-    private let given: [String: (text: String, source: Source)]
+    let given: [String: (text: String, source: Source)]
 
     init(table: SettingsTable, given: [String: (text: String, source: Source)]) {
         self.table = table

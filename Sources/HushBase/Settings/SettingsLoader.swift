@@ -19,6 +19,12 @@ public struct SettingsLoader {
         self.table = table
     }
 
+    /// Begins with what other settings were given, for some of them to be changed.
+    public init(_ settings: Settings) {
+        table = settings.table
+        given = settings.given
+    }
+
     /// Takes a properties file. A file that was not asked for may be missing.
     public mutating func addFile(_ path: String, required: Bool) {
         let bytes: [UInt8]

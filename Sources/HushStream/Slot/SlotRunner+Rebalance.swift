@@ -97,7 +97,7 @@ extension SlotRunner {
                     + HangingTransaction.remedy(topic: "__consumer_offsets")))
     }
 
-    func storeName(_ partition: Int32) -> String { "\(configuration.application)/\(partition)" }
+    func storeName(_ partition: Int32) -> String { configuration.storeName(partition) }
 
     private func open(_ partition: Int32, _ positions: [Int64]) throws(StreamFault) {
         let (store, checkpoint) = try openStore(partition)

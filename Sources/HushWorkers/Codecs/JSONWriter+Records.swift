@@ -81,7 +81,7 @@ extension JSONWriter {
         byte(UInt8(ascii: "\""))
     }
 
-    mutating func array<Elements: Sequence>(
+    package mutating func array<Elements: Sequence>(
         _ elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
     ) {
         byte(UInt8(ascii: "["))

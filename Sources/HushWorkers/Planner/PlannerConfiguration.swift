@@ -80,7 +80,7 @@ public struct PlannerConfiguration: Sendable {
     }
 
     /// A digest of the settings that decisions depend on: 16 hex digits for the order lines.
-    var digest: Bytes {
+    package var digest: Bytes {
         let numbers = [
             policy.lifeDefault.wholeMillis, policy.lifeMax.wholeMillis, policy.dedupeWindow.wholeMillis,
             policy.dedupeGrace.wholeMillis, Int64(policy.livePerRecipientMax), Int64(policy.devicesPerRecipientMax),

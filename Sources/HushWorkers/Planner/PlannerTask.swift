@@ -24,6 +24,9 @@ public final class PlannerTask: PartitionTask {
     private var writer = RowWriter()
     var tally = PlannerTally()
 
+    /// The number of the next line in the ledger: from where on this task's state decides.
+    package var nextLine: Int64 { book.state.next }
+
     /// Decoder and pace are shared by all tasks of a thread.
     init(
         partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder, metrics: PlannerMetrics,

@@ -25,3 +25,20 @@ struct StateLock: ~Copyable, Sendable {
         file = Descriptor(owning: opened)
     }
 }
+
+/// The state directory of a process, for tools that look at it while no process has it.
+public enum StateDirectory {
+    /// - Throws: `SettingsFault` where a process has the directory, and what `body` throws.
+    public static func whileLocked<Value>(_ directory: String, _ body: () throws -> Value) throws -> Value {
+        let holder = try Holder(directory)
+        return try withExtendedLifetime(holder, body)
+    }
+
+    private final class Holder {
+        private let lock: StateLock
+
+        init(_ directory: String) throws(SettingsFault) {
+            lock = try StateLock(directory: directory)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+public import HushCore
+import HushWorkers
+
+/// What is to be replayed, and how.
+public struct ReplayScope: Sendable {
+    /// The rules to replay under.
+    public var policy: Policy
+    /// Whether they are to be others than those that decided.
+    public var isWhatIf = false
+    /// A state directory, or a snapshot of one, to begin with; nil: the beginning of what is kept.
+    public var stateDirectory: String?
+    /// Where the replay's own state lies meanwhile: a new directory, which goes with the replay.
+    public var workDirectory: String
+    /// Before the names of topics that the replay's own records are written to; nil: nothing is written.
+    public var toPrefix: String?
+    /// Where the ledger lies: another name for a copy of it.
+    public var ledgerTopic = Topic.ledger.name
+    public var names = TopicNames()
+    /// How long the brokers may give nothing at all.
+    public var patience = Duration.seconds(120)
+
+    public init(policy: Policy, workDirectory: String) {
+        self.policy = policy
+        self.workDirectory = workDirectory
+    }
+
+    var ledgerName: String { names.prefix + ledgerTopic }
+
+    /// How long after the oldest record of `hush.pushes` a decision must have been made for all its pushes to be there.
+    static let pushesMargin = Duration.seconds(60)
+    /// How much of the ledger is read before its inputs are.
+    static let chunkBytes = 16 << 20
+}
+
+/// Why a replay cannot begin.
+public enum ReplayFault: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The ledger has no order line of a planner.
+    case empty(String)
+    /// A topic, a directory or a prefix is not as it must be.
+    case refused(String)
+    /// A directory cannot be made or copied.
+    case directory(String)
+
+    public var description: String {
+        switch self {
+        case .empty(let what), .refused(let what), .directory(let what): what
+        }
+    }
+}
