@@ -16,6 +16,8 @@ public struct Policy: Hashable, Sendable {
     public var sliceOpsMax = 250
     /// Recipients that one slice of an audience looks at.
     public var sliceRowsMax = 2000
+    /// Audiences whose recipients a partition asks for their tags at the same time; a new one beyond is a dead letter.
+    public var audiencesMax = 1000
     /// Pushes a second that audiences plan, over all partitions of an installation.
     public var sliceRate = 5000
 

@@ -43,7 +43,7 @@ extension HushInbox {
     /// see it; what the system showed for an alert while the app could not run is taken over from its payload.
     public mutating func foregrounded(delivered: [HushDelivered]? = nil, now: Timestamp) -> [HushAction] {
         if let delivered { reconcile(delivered) }
-        let actions = dropExpired(now: now) + settleBadge()
+        let actions = dropExpired(now: now) + settleBadge(isSure: false)
         if account == .loggedOut { return actions }
         return actions + [.hello(hello)]
     }
@@ -91,15 +91,19 @@ extension HushInbox {
         ]
     }
 
-    /// The number for the app's icon, where a notification on the screen asks for the count and it has changed.
-    mutating func settleBadge() -> [HushAction] {
+    /// The number for the app's icon, where a notification on the screen asks for the count and the icon has another.
+    ///
+    /// The system puts the number of an alert there itself, and tells nobody where the app cannot run. `isSure`: nothing
+    /// says that it may have done so since. `shown`: the number that it puts there with what has just come.
+    mutating func settleBadge(isSure: Bool = true, shown number: Int64? = nil) -> [HushAction] {
         let shown = records.values.lazy.filter(\.standing.isShown)
         let isKept = shown.contains(where: \.countsBadge)
         guard isKept || badge != nil else { return [] }
         let count = Int64(shown.count)
-        let isChanged = badge != count
+        let isRight = number.map { $0 == count } ?? (isSure && badge == count)
         badge = isKept ? count : nil
-        return isChanged ? [.badge(count)] : []
+        // What was given a number of its own has the last word where nothing counts any more.
+        return isRight || !isKept && number != nil ? [] : [.badge(count)]
     }
 
     /// Deletes locally what is on the screen.

@@ -84,14 +84,15 @@ public struct HushInbox: Hashable, Sendable {
             let push = try HushPayload(payload)
             if let drop = admit(push) {
                 let spoiled = presented.map { takeBack($0) } ?? false
-                return dropExpired(now: now) + (presented.map { [.remove([$0])] } ?? []) + settleBadge() + [
-                    .dropped(drop)
-                ]
+                return dropExpired(now: now) + (presented.map { [.remove([$0])] } ?? [])
+                    + settleBadge(isSure: presented == nil && delivered == nil) + [.dropped(drop)]
                     + (spoiled ? [.hello(hello)] : []) + (drop == .otherOwner ? claim(push.version) : [])
             }
             actions += takeVersion(push)
             let outcome = apply(push, presented: presented, now: now)
-            actions += outcome.actions + dropExpired(now: now) + settleBadge()
+            let number = presented == nil ? outcome.badge : payload["aps"]?["badge"]?.integer
+            actions += outcome.actions + dropExpired(now: now)
+            actions += settleBadge(isSure: !outcome.isChanged && delivered == nil, shown: number)
             if !outcome.done.isEmpty { actions.append(.acknowledge(outcome.done)) }
             if outcome.saysHello || (push.opsNotUnderstood > 0 && mayComplain(now)) { actions.append(.hello(hello)) }
         } catch {
@@ -137,6 +138,10 @@ public struct HushInbox: Hashable, Sendable {
         var actions: [HushAction] = []
         var done: [Bytes] = []
         var saysHello = false
+        /// Whether anything was new.
+        var isChanged = false
+        /// The number that what is shown puts on the app's icon.
+        var badge: Int64?
     }
 
     /// Merges all ops first and then compares with what stood before, so that one push never flashes a notification
@@ -169,9 +174,11 @@ public struct HushInbox: Hashable, Sendable {
         var removed: [Bytes] = []
         for (id, old) in before {
             guard let new = records[id]?.standing else { continue }
+            applied.isChanged = applied.isChanged || new != old
             let identifier = StableIdentifier.of(id)
             if new.isShown, new.created > old.created, var content = contents[id], identifier != presented {
                 if content.badge == 0, !isAlone(id) { content.badge = nil }
+                applied.badge = content.badge ?? applied.badge
                 applied.actions.append(
                     .show(
                         HushNotification(identifier: identifier, id: id, revision: new.created, content: content),

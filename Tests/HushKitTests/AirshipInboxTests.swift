@@ -62,6 +62,60 @@ struct BadgeTests {
         #expect(badges(inbox.receive(push([HushKitTests.create("d")]), now: start)) == [])
     }
 
+    /// An alert with a number of its own, or the one that the planner counted.
+    private func alert(_ id: PayloadValue, badge: PayloadValue, number: Int64?) -> PayloadValue {
+        guard case .object(var payload) = push([create(id, badge: badge)]) else { return .null }
+        payload["aps"] = .object(number.map { ["alert": "hello", "badge": .integer($0)] } ?? ["alert": "hello"])
+        return .object(payload)
+    }
+
+    private static let alerts: [(id: PayloadValue, badge: PayloadValue, number: Int64?, says: [Int64])] = [
+        // a and b are counted already: what replaces b leaves the count at 2, and c makes it 3.
+        ("b", "auto", nil, [2]), ("b", "auto", 2, []), ("b", "auto", 5, [2]), ("b", 7, 7, [2]),
+        ("c", "auto", 3, []), ("c", "auto", 2, [3]), ("c", 7, 7, [3]), ("c", 7, nil, [3]),
+    ]
+
+    @Test("an alert's number on the icon is believed, and put right where something counts", arguments: alerts)
+    func alertNumbers(_ example: (id: PayloadValue, badge: PayloadValue, number: Int64?, says: [Int64])) {
+        var inbox = inbox()
+        _ = inbox.receive(push([create("a", badge: "auto"), HushKitTests.create("b")]), now: start)
+        guard case .object(var payload) = alert(example.id, badge: example.badge, number: example.number),
+            let id = example.id.id
+        else {
+            Issue.record("a payload is an object")
+            return
+        }
+        payload["hush"] = push([["7:3:0", "c", example.id, 2, ["title": "u", "badge": example.badge]]])["hush"]
+        let actions = inbox.receive(.object(payload), presented: StableIdentifier.of(id), now: start)
+        #expect(badges(actions) == example.says)
+    }
+
+    @Test("an alert that nobody saw may have changed the icon: the next change, or the app's opening, puts it right")
+    func unseenAlert() {
+        var inbox = inbox()
+        _ = inbox.receive(push([create("a", badge: "auto"), create("b", badge: "auto")]), now: start)
+        // The system showed c and a 3, and the app could not run. What comes next takes a off, and the count is 2 as before.
+        let told: PayloadValue = ["7:3:0", "c", "c", 1, ["title": "hello", "badge": "auto"], 1]
+        #expect(badges(inbox.receive(push([told, delete("a")]), now: start)) == [2])
+        #expect(badges(inbox.receive(push([told, delete("a")]), now: start)) == [])
+        // d came and was read elsewhere: only its delete is left to take.
+        #expect(badges(inbox.receive(push([delete("d")]), now: start)) == [2])
+        // e came while the app was away, and b was swiped.
+        let kept = HushDelivered(identifier: "hush.c")
+        let e = HushDelivered(identifier: "hush.e", payload: alert("e", badge: "auto", number: 3))
+        #expect(badges(inbox.foregrounded(delivered: [kept, e], now: start)) == [2])
+    }
+
+    @Test("a number that an intent gave stays where nothing counts")
+    func givenNumber() {
+        var inbox = inbox()
+        _ = inbox.receive(push([create("a", badge: "auto")]), now: start)
+        let last = push([delete("a"), ["7:3:0", "c", "b", 1, ["title": "hello", "badge": 7]]])
+        #expect(badges(inbox.receive(last, now: start)) == [])
+        #expect(badges(inbox.receive(alert("c", badge: 9, number: 9), presented: "hush.c", now: start)) == [])
+        #expect(badges(inbox.foregrounded(now: start)) == [])
+    }
+
     @Test("38: a badge of 0 is shown only by a notification that stands alone")
     func zero() {
         var inbox = inbox()

@@ -1,3 +1,4 @@
+import HushBase
 import HushCore
 import HushStream
 import Testing
@@ -96,6 +97,39 @@ import Testing
                 #""decision":"sliced","id":"promo","revision":1,"recipients":2,"count":2,"digest":"\#(digest)","#
                     + #""through":"\#(second)","cause":{"topic":"hush.fanout","partition":1,"offset":0}}"#))
         #expect(lines[2].contains(#""order":[["hush.fanout",1],["slices",1]],"ends":{"hush.fanout":1}"#))
+    }
+
+    @Test("beyond the limit of audiences asked at once a copy is a dead letter, and all else goes on")
+    func bounded() throws {
+        var policy = Policy()
+        policy.audiencesMax = 1
+        let rig = try PlannerTaskRig(policy: policy)
+        func jobs() -> Double { PlannerMetrics(rig.configuration.metrics).jobs(of: 1).current }
+        for value in [
+            Self.intent, #"{"id":"more","audience":{"all":["ios"]},"title":"t"}"#,
+            #"{"id":"promo","audience":true,"revision":2,"title":"u"}"#,
+            #"{"id":"more","audience":true,"retract":true}"#,
+        ] {
+            let id = value.contains("promo") ? "promo" : "more"
+            try rig.feed(.fanout, value, key: id)
+        }
+        try rig.feed(.intents, #"{"id":"x","title":"t"}"#)
+        let sent = try rig.commit()
+        let dead = sent.filter { $0.output == Output.dead.rawValue }
+        #expect(dead.map { header(DeadLetter.codeHeader, in: $0) } == ["too_many_audiences"])
+        #expect(dead.first?.key == Array("more".utf8))
+        let decisions = sent.filter { $0.output == Output.ledger.rawValue }.map {
+            let line = String(decoding: $0.value ?? [], as: UTF8.self)
+            return ["planned", "dead", "updated", "retracted", "waiting"].first { line.contains("\"\($0)\"") }
+        }
+        #expect(decisions == ["planned", "dead", "updated", "retracted", "waiting", nil])
+        #expect(jobs() == 1)
+        while try rig.turn() {}
+        _ = try rig.commit()
+        #expect(jobs() == 0)
+        // Redriven when there is room, it finds that it was taken back meanwhile.
+        try rig.feed(.fanout, #"{"id":"more","audience":{"all":["ios"]},"title":"t"}"#, key: "more")
+        #expect(try rig.commit(.ledger).first?.contains(#""decision":"suppressed","id":"more""#) == true)
     }
 
     @Test("in a turn of the loop one slice is taken at most, and records are read between any two")

@@ -67,7 +67,7 @@ import Testing
         let turn = try Array("x".utf8).withUnsafeBytes { id in
             try writer.bytes.withUnsafeBytes { bytes in try AudienceRows.turn(id: id, bytes) }
         }
-        #expect(turn == AudienceTurn(turn: job.turn, id: "x"))
+        #expect(turn == AudienceTurn(turn: job.turn, id: "x", isAsking: job.evaluation != nil))
     }
 
     @Test("an audience's mark reads back as it was written", arguments: marks, [true, false])

@@ -33,6 +33,9 @@ public enum DeadHint {
         case .unwritable:
             "Kafka refused what it leads to; the message says why. Raise the topic's limit (hush topics check), then "
                 + "redrive it."
+        case .tooManyAudiences:
+            "Its partition is busy with others. Redrive it when hush_audience_jobs has fallen, or raise "
+                + "planner.audiences.max first."
         }
     }
 }

@@ -127,14 +127,13 @@ extension Deliverer {
 
     /// An alert a create; all deletes whose time has come in one silent push, for iOS may hold the newest only.
     ///
-    /// What a bind or a hello sends again is passive, as a repeat is: the person may have been told of it long ago.
+    /// What was told of before is passive, as a repeat is: what a bind or a hello sends again.
     private func airship(_ leader: Int, _ binding: Binding, _ now: Timestamp, _ state: AddressState) -> Draft? {
         let op = state.row.ops[leader]
         guard op.kind == .delete else {
-            let isSnapshot = op.cause.map { $0.topic != .intents && $0.topic != .fanout } ?? false
             let payload = AirshipPayload.create(
                 op.content ?? Content(json: "{}"), liveCount: state.row.liveCount,
-                isPassive: op.mayHaveLeft || isSnapshot)
+                isPassive: op.mayHaveLeft || op.wasAlerted)
             guard payload.count <= policy.payloadBytesMax else { return nil }
             return Draft(ops: [leader], payload: payload, collapseID: StableIdentifier.of(op.id))
         }

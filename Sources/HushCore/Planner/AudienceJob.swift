@@ -53,10 +53,13 @@ public struct AudienceJob: Hashable, Sendable {
 public struct AudienceTurn: Hashable, Comparable, Sendable {
     public var turn: Int64
     public var id: Bytes
+    /// Whether the job still asks recipients for their tags; else it only tells those who were chosen.
+    public var isAsking: Bool
 
-    public init(turn: Int64, id: Bytes) {
+    public init(turn: Int64, id: Bytes, isAsking: Bool) {
         self.turn = turn
         self.id = id
+        self.isAsking = isAsking
     }
 
     public static func < (left: AudienceTurn, right: AudienceTurn) -> Bool { left.turn < right.turn }

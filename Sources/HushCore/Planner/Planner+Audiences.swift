@@ -24,6 +24,16 @@ extension Planner {
                 cause: arrival.position))
     }
 
+    /// Whether a partition may take in its copy of an audience intent. One that would have it ask for tags anew must
+    /// wait for room as a dead letter; updates, retracts and repeats of what is known always may.
+    public func hasRoom<State: PlannerState>(
+        for addressed: AudienceIntent, now: Timestamp, _ state: inout State
+    ) throws(State.Failure) -> Bool {
+        guard addressed.audience != nil else { return true }
+        if try state.turns().count(where: \.isAsking) < max(policy.audiencesMax, 1) { return true }
+        return try audience(addressed.intent.id, now, &state)?.isEvaluated ?? false
+    }
+
     private func show<State: PlannerState>(
         _ addressed: AudienceIntent, _ content: Content, _ created: Timestamp, _ arrival: Arrival,
         _ state: inout State

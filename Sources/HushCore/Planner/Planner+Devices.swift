@@ -21,6 +21,7 @@ extension Planner {
             return try askAgain(recipient, name, arrival, &state, &effects)
         }
         let device = RegisteredDevice(registration: registration, address: registration.address, version: version)
+        var isAlerted = registration.dialect == .airship
         guard !recipient.outdates(registration, device.address, at: version) else {
             line.decision = .superseded
             return effects.line(line)
@@ -28,6 +29,7 @@ extension Planner {
         if let known {
             let old = recipient.devices.remove(at: known)
             if old.address != device.address { effects.unbind(old) }
+            isAlerted = isAlerted || old.registration.dialect == .airship
         }
         // The same person on the same token under another device id: one address has one device.
         if let other = recipient.index(of: device.address) {
@@ -41,7 +43,7 @@ extension Planner {
         }
         recipient.insert(device)
         try state.setRecipient(recipient, name)
-        line.ops = try bind(device, isFresh: registration.fresh, arrival, &state, &effects)
+        line.ops = try bind(device, isFresh: registration.fresh, isAlerted: isAlerted, arrival, &state, &effects)
         effects.line(line)
         try askAgain(recipient, name, arrival, &state, &effects)
     }
@@ -80,20 +82,22 @@ extension Planner {
             recipient.devices[index].version = version
             recipient.devices[index].renewed = nil
             try state.setRecipient(recipient, loss.recipient)
-            line.ops = try bind(recipient.devices[index], isFresh: false, arrival, &state, &effects)
+            line.ops = try bind(
+                recipient.devices[index], isFresh: false,
+                isAlerted: recipient.devices[index].registration.dialect == .airship, arrival, &state, &effects)
         }
         effects.line(line)
     }
 
     /// The bind of an address, and all that its owner's screens should show; returns what the plan line says of it.
     private func bind<State: PlannerState>(
-        _ device: RegisteredDevice, isFresh: Bool, _ arrival: Arrival, _ state: inout State,
+        _ device: RegisteredDevice, isFresh: Bool, isAlerted: Bool, _ arrival: Arrival, _ state: inout State,
         _ effects: inout PlanEffects
     ) throws(State.Failure) -> [PlanLine.PlannedOp] {
         let name = device.registration.device
         effects.push(.bind(device.binding, fresh: isFresh, cause: arrival.position), to: device.address)
         let creates = try snapshot(
-            device.registration, knowing: [:], isFirst: isFresh, arrival, &state)
+            device.registration, knowing: [:], isFirst: isFresh, isAlerted: isAlerted, arrival, &state)
         effects.push(creates, owner: device.registration.recipient, cause: arrival.position, to: device.address)
         return [PlanLine.PlannedOp(device: name, kind: .bind)]
             + creates.map { PlanLine.PlannedOp(device: name, kind: .create, id: $0.id) }

@@ -19,7 +19,9 @@ extension Planner {
         guard let hello = signal.hello else { return }
         let known = hello.standings
         var ops = try leftovers(on: device.registration, hello, arrival, &state)
-        ops += try snapshot(device.registration, knowing: known, isFirst: false, arrival, &state)
+        ops += try snapshot(
+            device.registration, knowing: known, isFirst: false, isAlerted: device.registration.dialect == .airship,
+            arrival, &state)
         effects.push(ops, owner: signal.recipient, cause: arrival.position, to: device.address)
         line.ops = ops.map { PlanLine.PlannedOp(device: signal.device, kind: $0.kind, id: $0.id) }
         effects.line(line)
@@ -29,15 +31,17 @@ extension Planner {
     ///
     /// They are silent whatever their intents say: the app has just registered or said hello, so it runs and takes them;
     /// and where a create crossed that on its way, or another token brought it, an alert would ring a second time.
+    /// `isAlerted`: the device's dialect has, or had, nothing but alerts, so any of them may have told.
     func snapshot<State: PlannerState>(
-        _ registration: Registration, knowing known: [Bytes: Standing], isFirst: Bool, _ arrival: Arrival,
-        _ state: inout State
+        _ registration: Registration, knowing known: [Bytes: Standing], isFirst: Bool, isAlerted: Bool,
+        _ arrival: Arrival, _ state: inout State
     ) throws(State.Failure) -> [Op] {
         var creates: [Op] = []
         var (count, isCounted) = (Int64(0), false)
         for entry in try state.live(of: registration.recipient, at: arrival.now) {
             guard let mark = try state.mark(entry.id, of: registration.recipient), let live = mark.live,
-                mark.takes(live, on: registration)
+                mark.takes(live, on: registration),
+                try !isTakenBack(entry.id, mark, of: registration.recipient, arrival, &state)
             else { continue }
             count += 1
             isCounted = isCounted || live.content.hasCountedBadge
@@ -45,12 +49,24 @@ extension Planner {
             guard phone.create(mark.standing.created) else { continue }
             var create = Op(creating: entry.id, mark.standing.created, live, isFirst: isFirst)
             create.mode = .silent
-            create.isTold = live.mode != .silent
+            create.isTold = isAlerted || live.mode != .silent
             creates.append(create)
         }
         // One for all: an op without it would make the address forget it.
         if isCounted { for index in creates.indices { creates[index].liveCount = count } }
         return creates
+    }
+
+    /// Whether an audience's notification is over, and the slice has not come yet that tells this holder.
+    ///
+    /// - Complexity: nothing is read but where the job of the id is unfinished.
+    private func isTakenBack<State: PlannerState>(
+        _ id: Bytes, _ mark: Mark, of recipient: Bytes, _ arrival: Arrival, _ state: inout State
+    ) throws(State.Failure) -> Bool {
+        guard try state.turns().contains(where: { $0.id == id }),
+            let known = try audience(id, arrival.now, &state), known.mark.standing.deleted >= mark.standing.created
+        else { return false }
+        return try state.isHolder(recipient, of: id)
     }
 
     /// Deletes that answer one hello, so that its plan line fits a record; the next hello gets the rest.

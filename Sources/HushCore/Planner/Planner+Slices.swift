@@ -99,7 +99,11 @@ extension Planner {
         mark.standing.delete(through: standing.deleted)
         if mark.standing.created > before.standing.created {
             mark.digest = known.mark.digest
-            if let excluded { mark.excluded = excluded }
+            // Who was chosen once stays so, whatever became of their tags: an update leaves out nobody anew.
+            if let excluded {
+                let wasChosen = before.standing.created > 0 ? try state.isHolder(name, of: id) : false
+                mark.excluded = wasChosen ? before.excluded.filter(excluded.contains) : excluded
+            }
         }
         try state.addHolder(name, of: id, at: arrival.now)
         guard mark.standing != before.standing else { return }
@@ -126,11 +130,11 @@ extension Planner {
 extension Planner {
     /// A register came of someone whom a walk has passed: as long as it lasts they are asked again.
     ///
-    /// - Complexity: one row read for each unfinished job; as a rule there is none.
+    /// - Complexity: one row read for each job that asks for tags; as a rule there is none.
     func askAgain<State: PlannerState>(
         _ recipient: Recipient, _ name: Bytes, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
-        for id in try state.turns().map(\.id) {
+        for id in try state.turns().lazy.filter(\.isAsking).map(\.id) {
             guard let job = try state.job(of: id), let audience = job.audience, let passed = job.evaluation?.after,
                 !(passed < name), var known = try self.audience(id, arrival.now, &state)
             else { continue }
@@ -173,11 +177,12 @@ extension Arrival {
 }
 
 extension AudienceMark {
-    /// Notes that its life is over; true where it was not before.
+    /// Notes that its life is over; true where it was not before. How long it is remembered counts from the last record
+    /// all the same, whenever a slice came to notice.
     @discardableResult
     fileprivate mutating func expire(at now: Timestamp) -> Bool {
         guard let live = mark.live, live.expires <= now else { return false }
-        mark.delete(through: mark.standing.created, at: now)
+        mark.delete(through: mark.standing.created, at: mark.touched)
         return true
     }
 }

@@ -33,6 +33,9 @@ public protocol PlannerState {
     /// All unfinished jobs, in the order of their turns.
     mutating func turns() throws(Failure) -> [AudienceTurn]
 
+    /// Whether `addHolder` noted this.
+    mutating func isHolder(_ recipient: Bytes, of id: Bytes) throws(Failure) -> Bool
+
     /// Notes that a recipient holds the mark of an audience's notification, for as long as that mark is remembered.
     mutating func addHolder(_ recipient: Bytes, of id: Bytes, at now: Timestamp) throws(Failure)
 
@@ -102,8 +105,10 @@ public struct MemoryPlannerState: PlannerState, Hashable, Sendable {
     public mutating func setJob(_ job: AudienceJob?, of id: Bytes, at now: Timestamp) { jobs[id] = job }
 
     public func turns() -> [AudienceTurn] {
-        jobs.map { AudienceTurn(turn: $0.value.turn, id: $0.key) }.sorted()
+        jobs.map { AudienceTurn(turn: $0.value.turn, id: $0.key, isAsking: $0.value.evaluation != nil) }.sorted()
     }
+
+    public func isHolder(_ recipient: Bytes, of id: Bytes) -> Bool { holders[id]?.contains(recipient) ?? false }
 
     public mutating func addHolder(_ recipient: Bytes, of id: Bytes, at now: Timestamp) {
         holders[id, default: []].insert(recipient)

@@ -12,6 +12,7 @@ public enum DeadCode: String, Hashable, Sendable, CaseIterable {
     case misrouted = "misrouted"
     case undeliverable = "undeliverable"
     case unwritable = "unwritable"
+    case tooManyAudiences = "too_many_audiences"
 
     /// What the code says, as one sentence.
     public var meaning: String {
@@ -28,6 +29,7 @@ public enum DeadCode: String, Hashable, Sendable, CaseIterable {
         case .misrouted: "The record was moved to its recipient's partition once, and is in a wrong one again."
         case .undeliverable: "The notification cannot be sent to the device in the form that it has."
         case .unwritable: "Kafka refuses what the record leads to, each time; the message says why."
+        case .tooManyAudiences: "The partition asks for the tags of as many audiences as it may already."
         }
     }
 }

@@ -69,6 +69,10 @@ public struct FleetReport: Sendable {
         return [
             ("phones", "phones", "\(counts.phones)"),
             ("intents", "intents", "\(counts.intents)"),
+            (
+                "intents_per_phone_day", "intents a phone and day",
+                Self.decimal(Double(counts.intents) * 24 / max(hours, 1), 1)
+            ),
             ("reads", "reads", "\(counts.reads)"),
             ("screens_right", "screens right at the end", "\(counts.screensRight)"),
             ("pushes", "pushes that APNs took", "\(counts.pushes)"),

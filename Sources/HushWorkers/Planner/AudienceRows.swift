@@ -69,10 +69,10 @@ enum AudienceRows {
         return job
     }
 
-    /// The turn of a job, without the rest.
+    /// The turn of a job.
     static func turn(id: UnsafeRawBufferPointer, _ bytes: UnsafeRawBufferPointer) throws(TaskFailure) -> AudienceTurn {
-        var reader = try RowReader("audience job", bytes, newest: jobFormat, skipping: PlannerRows.dropTimeBytes)
-        return AudienceTurn(turn: try reader.integer(), id: Bytes(copying: id))
+        let job = try job(bytes)
+        return AudienceTurn(turn: job.turn, id: Bytes(copying: id), isAsking: job.evaluation != nil)
     }
 
     /// Nothing but when it goes.

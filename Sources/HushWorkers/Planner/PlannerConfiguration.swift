@@ -84,7 +84,7 @@ public struct PlannerConfiguration: Sendable {
         let numbers = [
             policy.lifeDefault.wholeMillis, policy.lifeMax.wholeMillis, policy.dedupeWindow.wholeMillis,
             policy.dedupeGrace.wholeMillis, Int64(policy.livePerRecipientMax), Int64(policy.devicesPerRecipientMax),
-            Int64(policy.sliceOpsMax), Int64(policy.sliceRowsMax),
+            Int64(policy.sliceOpsMax), Int64(policy.sliceRowsMax), Int64(policy.audiencesMax),
         ]
         let hash = SHA256Digest()
         hash.update(Array(numbers.map(String.init).joined(separator: ",").utf8))

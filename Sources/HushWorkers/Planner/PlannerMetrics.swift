@@ -6,13 +6,21 @@ struct PlannerMetrics {
     /// By `PlanDecision.rawValue`.
     private let decisions: [Counter]
     private let pushes: Counter
+    private let metrics: Metrics
 
     init(_ metrics: Metrics) {
+        self.metrics = metrics
         decisions = PlanDecision.allCases.map { decision in
             metrics.counter(
                 "hush_plan_decisions_total", "Plan lines by their decisions.", [("decision", decision.name.text)])
         }
         pushes = metrics.counter("hush_planned_pushes_total", "Records written to hush.pushes.")
+    }
+
+    /// How many audiences a partition works off; of the task that has the partition.
+    func jobs(of partition: Int32) -> Gauge {
+        metrics.gauge(
+            "hush_audience_jobs", "Audiences that a partition works off.", [("partition", "\(partition)")])
     }
 
     func count(_ tally: PlannerTally) {

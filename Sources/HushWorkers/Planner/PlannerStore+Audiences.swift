@@ -24,7 +24,7 @@ extension PlannerStore {
             var writer = RowWriter()
             AudienceRows.write(job, dropping: now.adding(millis: markLifeMillis), &writer)
             context.put(Self.marksTable, AudienceRows.jobKey(id), writer.bytes)
-            let turn = AudienceTurn(turn: job.turn, id: id)
+            let turn = AudienceTurn(turn: job.turn, id: id, isAsking: job.evaluation != nil)
             turns.insert(turn, at: turns.firstIndex { turn < $0 } ?? turns.count)
         } else {
             context.delete(Self.marksTable, AudienceRows.jobKey(id))
@@ -45,6 +45,10 @@ extension PlannerStore {
         turns.sort()
         knownTurns = turns
         return turns
+    }
+
+    func isHolder(_ recipient: Bytes, of id: Bytes) throws(TaskFailure) -> Bool {
+        try row(AudienceRows.holderPrefix(id) + recipient.raw) { _ in true } ?? false
     }
 
     func addHolder(_ recipient: Bytes, of id: Bytes, at now: Timestamp) {

@@ -30,6 +30,12 @@ extension PlannerTask {
             context)
     }
 
+    /// Whether the copy that came would have this partition ask for the tags of one audience too many.
+    func lacksRoom(for addressed: AudienceIntent) throws(TaskFailure) -> Bool {
+        guard var store else { return false }
+        return try !planner.hasRoom(for: addressed, now: now, &store)
+    }
+
     /// Takes the next slice where it is time for one, and asks to be woken for the one after it.
     func takeSlice(_ context: TaskContext) throws(TaskFailure) {
         guard let store, try !store.turns().isEmpty else { return }

@@ -1,3 +1,4 @@
+import HushBase
 package import HushCore
 public import HushStream
 
@@ -16,6 +17,7 @@ public final class PlannerTask: PartitionTask {
     private let cachedRecipientsMax: Int
     private let decoder: InputDecoder
     private let metrics: PlannerMetrics
+    private let jobs: Gauge
     let slices: SlicePace
     var store: PlannerStore?
     private var committed = TaskRow()
@@ -35,6 +37,7 @@ public final class PlannerTask: PartitionTask {
         self.partition = partition
         self.decoder = decoder
         self.metrics = metrics
+        jobs = metrics.jobs(of: partition)
         self.slices = slices
         planner = Planner(policy: configuration.policy)
         cachedRecipientsMax = configuration.cachedRecipientsMax
@@ -48,6 +51,11 @@ public final class PlannerTask: PartitionTask {
         book.restore(committed.ledger)
         now = committed.now
         if try store?.turns().isEmpty == false { slices.begin(partition, context) }
+        countJobs()
+    }
+
+    private func countJobs() {
+        if let count = store?.knownTurns?.count { jobs.set(count) }
     }
 
     public func process(_ record: InputRecord, _ context: TaskContext) throws(TaskFailure) {
@@ -80,6 +88,7 @@ public final class PlannerTask: PartitionTask {
     public func committed(_ context: TaskContext) {
         committed = TaskRow(ledger: book.state, now: now)
         metrics.count(tally)
+        countJobs()
         tally.removeAll()
     }
 
@@ -100,6 +109,7 @@ public final class PlannerTask: PartitionTask {
 
     public func closed() {
         store = nil
+        jobs.set(0)
     }
 
     private func decode(_ record: InputRecord, _ input: InputTopic) -> Result<DecodedInput, DeadReason> {
@@ -126,6 +136,12 @@ public final class PlannerTask: PartitionTask {
         let position = Position(topic: input, partition: record.partition, offset: record.offset)
         let origin = RecordOrigin.read(record)
         if input == .fanout {
+            if case .audience(let addressed) = event, try lacksRoom(for: addressed) {
+                let reason = DeadReason(
+                    .tooManyAudiences,
+                    "partition \(partition) asks for the tags of \(planner.policy.audiencesMax) audiences already")
+                return bury(record, input, reason, ids: event.lineIDs, context)
+            }
             try decide(event, position, origin, record, context)
             return slices.begin(partition, context)
         }

@@ -27,13 +27,16 @@ extension HushSettings {
     public static let sliceOpsMax = Setting.integer(
         "planner.slice.max", in: 1...960, default: defaults.sliceOpsMax,
         "Pushes that one slice of an audience plans at once.")
+    public static let audiencesMax = Setting.integer(
+        "planner.audiences.max", in: 1...100_000, default: defaults.audiencesMax,
+        "Audiences whose tags a partition asks for at the same time; a new one beyond is a dead letter.")
     public static let sliceRate = Setting.integer(
         "planner.slice.rate", in: 1...10_000_000, default: defaults.sliceRate,
         "Pushes a second that audiences plan, over all partitions; what deliverers can send beside single intents.")
 
     static let planner = [
         lifeDefault.definition, lifeMax.definition, dedupeWindow.definition, livePerRecipientMax.definition,
-        devicesPerRecipientMax.definition, sliceOpsMax.definition, sliceRate.definition,
+        devicesPerRecipientMax.definition, sliceOpsMax.definition, audiencesMax.definition, sliceRate.definition,
     ]
 
     // MARK: deliver
@@ -103,6 +106,7 @@ extension Policy {
         livePerRecipientMax = settings[HushSettings.livePerRecipientMax]
         devicesPerRecipientMax = settings[HushSettings.devicesPerRecipientMax]
         sliceOpsMax = settings[HushSettings.sliceOpsMax]
+        audiencesMax = settings[HushSettings.audiencesMax]
         sliceRate = settings[HushSettings.sliceRate]
         batteryLow = settings[HushSettings.batteryLow]
         holdProbe = settings[HushSettings.holdProbe]

@@ -54,11 +54,18 @@ struct DelivererAlertTests {
         bench.pass(.seconds(2))
         #expect(bench.left().last == #"{"aps":{"alert":{"title":"T"},"interruption-level":"passive"}}"#)
         bench.answer(200)
-        bench.record(
-            .ops(
-                owner: "ada", ops: [Op(kind: .create, id: "b", revision: 1, content: Content(json: #"{"body":"B"}"#))],
-                cause: Position(topic: .devices, partition: 3, offset: 9)))
-        #expect(bench.left() == [#"{"aps":{"alert":"B","interruption-level":"passive"}}"#])
+        // A register also brings what nobody was told of: an audience's.
+        for (isTold, aps) in [
+            (true, #"{"alert":"B","interruption-level":"passive"}"#), (false, #"{"alert":"B"}"#),
+        ] {
+            var create = Op(
+                kind: .create, id: Bytes("b\(isTold)"), revision: 1, content: Content(json: #"{"body":"B"}"#))
+            create.isTold = isTold
+            bench.record(
+                .ops(owner: "ada", ops: [create], cause: Position(topic: .devices, partition: 3, offset: 9)))
+            #expect(bench.left() == [#"{"aps":\#(aps)}"#])
+            bench.answer(200)
+        }
     }
 
     @Test("alerts pass a closed battery gate and an empty budget; the delete of one does not")

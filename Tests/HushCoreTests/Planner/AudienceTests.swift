@@ -179,6 +179,104 @@ struct AudienceTests {
         #expect(rig.sliceAll() == ["t2 <- delete promo/2", "t1 <- create promo/2"])
     }
 
+    @Test("a device that was chosen and loses its tag gets the update, when another of its owner's brings it about")
+    func chosenStays() {
+        var rig = PlannerRig()
+        rig.feed(.register("pad", "t2", install: "i2", tags: []))
+        rig.feed(.register("phone", "t1", install: "i1", tags: ["ios"]))
+        rig.feed(.register("tv", "t3", install: "i3", tags: []))
+        rig.feed(.register("z", "t4", of: "zoe", tags: ["ios"]))
+        rig.planner.policy.sliceOpsMax = 1
+        rig.feed(.show("promo", audience: Self.ios))
+        #expect(rig.slice().last == "t1 <- create promo/1 first")
+        rig.feed(.show("promo", 2, audience: nil, title: "u"))
+        #expect(rig.feed(.register("phone", "t1", install: "i1", tags: [])) == ["registered"])
+        // The slice that tells of the update has not come yet.
+        #expect(
+            rig.feed(.register("pad", "t2", install: "i2", tags: ["ios"])) == [
+                "registered", "updated promo/2: pad create, phone create", "t2 <- create promo/2",
+                "t1 <- create promo/2",
+            ])
+        #expect(rig.sliceAll() == ["t4 <- create promo/2 first"])
+        rig.feed(.retract(audience: "promo"))
+        #expect(rig.sliceAll() == ["t2", "t1", "t4"].map { "\($0) <- delete promo/all" })
+    }
+
+    @Test(
+        "a holder whom no slice has told yet spreads nothing that was taken back: neither a hello nor a bind brings it",
+        arguments: ["retract", "retract 1", "expired update"])
+    func takenBack(_ end: String) {
+        var rig = Self.rig()
+        rig.feed(.show("promo", audience: Self.ios))
+        #expect(rig.sliceAll().count == 3)
+        rig.feed(.show("own", to: "bob"))
+        switch end {
+        case "retract": rig.feed(.retract(audience: "promo"))
+        case "retract 1": rig.feed(.retract(audience: "promo", 1))
+        default: rig.feed(.show("promo", 2, audience: nil, expiry: .at(PlannerRig.start)))
+        }
+        #expect(
+            rig.feed(.register("bob-pad", "pad", of: "bob")) == [
+                "registered: bob-pad bind, bob-pad create own", "pad <- bind bob @8", "pad <- create own/1",
+            ])
+        #expect(
+            rig.feed(.hello("bob-pad", of: "bob")) == [
+                "hello: bob-pad create own", "pad <- signal hello", "pad <- create own/1",
+            ])
+        let told = rig.sliceAll().map { String($0.prefix(13)) }
+        #expect(told == ["ada", "pad", "bob", "eve"].map { "\($0) <- delete" })
+    }
+
+    @Test("what a recipient has under the same id of their own is theirs, whatever becomes of the audience's")
+    func ownStays() {
+        var rig = Self.rig()
+        rig.feed(.show("promo", audience: Self.ios))
+        #expect(rig.sliceAll().count == 3)
+        rig.feed(.show("promo", to: "dan"))
+        rig.feed(.retract(audience: "promo"))
+        #expect(rig.feed(.hello("dan-phone", of: "dan")).last == "dan <- create promo/1")
+    }
+
+    @Test("a slice that finds an audience's life over lets it be remembered no longer than its last record does")
+    func expiryTouchesNothing() {
+        var rig = Self.rig()
+        rig.planner.policy.sliceOpsMax = 1
+        rig.feed(.show("promo", audience: Self.ios, expiry: .after(.seconds(60))))
+        let touched = rig.state.audience("promo")?.mark.touched
+        #expect(rig.slice().count == 3)
+        rig.seconds += 3600
+        #expect(rig.slice() == ["slice promo/1 ada...dan: 1"])
+        let mark = rig.state.audience("promo")?.mark
+        #expect(mark?.standing == Standing(created: 1, deleted: 1) && mark?.live == nil)
+        #expect(mark?.touched == touched)
+    }
+
+    static let room: [(more: PlannerEvent, hasRoom: Bool)] = [
+        (.show("new", audience: ios), false),
+        (.show("promo", audience: ios), true),
+        (.show("promo", 2, audience: ios), true),
+        (.show("promo", 2, audience: nil), true),
+        (.show("new", audience: nil), true),
+        (.retract(audience: "promo"), true),
+        (.retract(audience: "new"), true),
+    ]
+
+    @Test("where as many audiences are asked as may be, only one that would ask anew finds no room", arguments: room)
+    func bounded(_ example: (more: PlannerEvent, hasRoom: Bool)) {
+        var rig = Self.rig()
+        rig.planner.policy.audiencesMax = 2
+        for id in ["promo", "other"] as [Bytes] { rig.feed(.show(id, audience: Self.ios)) }
+        guard case .audience(let addressed) = example.more else {
+            Issue.record("an audience's intent is asked for")
+            return
+        }
+        #expect(rig.planner.hasRoom(for: addressed, now: rig.now, &rig.state) == example.hasRoom)
+        // One that only tells holds no place.
+        #expect(rig.slice().first == "slice promo/1 ...eve: 3 last")
+        rig.feed(.show("promo", 2, audience: nil))
+        #expect(rig.planner.hasRoom(for: addressed, now: rig.now, &rig.state))
+    }
+
     @Test("15: a retract during the slicing takes it off those who have it, and nobody else gets it")
     func retractDuring() {
         var rig = Self.rig()

@@ -75,6 +75,23 @@ import Testing
         #expect(rig.state.recipient("ada").devices.map(\.registration.device) == ["a", "c"])
     }
 
+    static let brought: [(dialects: [Dialect], mode: Mode, isTold: Bool)] = [
+        ([.hush], .silent, false), ([.hush], .visible, true), ([.hush], .auto, true),
+        ([.airship], .silent, true), ([.airship], .visible, true),
+        // An app that spoke it before has rung for what it brings along.
+        ([.airship, .hush], .silent, true), ([.crt, .hush], .silent, false),
+    ]
+
+    @Test("what a bind or a hello brings again says whether an alert may have told of it", arguments: brought)
+    func told(_ example: (dialects: [Dialect], mode: Mode, isTold: Bool)) {
+        var rig = PlannerRig()
+        rig.feed(.show("x", mode: example.mode))
+        for dialect in example.dialects { rig.feed(.register("phone", "t1", dialect: dialect)) }
+        #expect(rig.lastOp?.isTold == example.isTold)
+        rig.feed(.hello("phone"))
+        #expect(rig.lastOp?.isTold == (example.mode != .silent || example.dialects.last == .airship))
+    }
+
     @Test("a hello is answered with what the screen lacks and with what it should not show")
     func hello() {
         var rig = PlannerRig()

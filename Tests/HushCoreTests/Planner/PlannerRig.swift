@@ -63,6 +63,12 @@ struct PlannerRig {
         return found
     }
 
+    /// The op that was pushed last.
+    var lastOp: Op? {
+        guard case .ops(_, let ops, _) = pushes.last?.record else { return nil }
+        return ops.last
+    }
+
     func live(_ recipient: Bytes = "ada") -> [Bytes] {
         state.live(of: recipient, at: now).map(\.id)
     }
@@ -95,12 +101,12 @@ extension PlannerEvent {
 
     static func show(
         _ id: Bytes, _ revision: Int64? = nil, to recipient: Bytes = "ada", title: String = "t",
-        created: Timestamp? = nil, expiry: Expiry? = nil, app: Bytes? = nil
+        created: Timestamp? = nil, expiry: Expiry? = nil, app: Bytes? = nil, mode: Mode = .silent
     ) -> PlannerEvent {
         .intent(
             Intent(
                 id: id, recipient: recipient, body: .show(Content(json: Bytes(#"{"title":"\#(title)"}"#))),
-                revision: revision, created: created, expiry: expiry, app: app))
+                revision: revision, created: created, expiry: expiry, app: app, mode: mode))
     }
 
     /// For an audience; nil: for those who hold it.
@@ -151,12 +157,12 @@ extension PlannerEvent {
     }
 
     static func hello(
-        _ device: Bytes, shown: [(Bytes, Int64)] = [], gone: [(Bytes, Int64)] = []
+        _ device: Bytes, of recipient: Bytes = "ada", shown: [(Bytes, Int64)] = [], gone: [(Bytes, Int64)] = []
     ) -> PlannerEvent {
         let hello = Signal.Hello(
             shown: shown.map { Signal.Entry(id: $0.0, revision: $0.1) },
             gone: gone.map { Signal.Entry(id: $0.0, revision: $0.1) })
-        return .signal(Signal(recipient: "ada", device: device, hello: hello))
+        return .signal(Signal(recipient: recipient, device: device, hello: hello))
     }
 }
 

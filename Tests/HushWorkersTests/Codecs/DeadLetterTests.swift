@@ -51,6 +51,7 @@ struct DeadLetterTests {
             DeadCode.allCases.map(\.rawValue) == [
                 "no_value", "not_utf8", "not_json", "not_object", "too_deep", "too_large", "bad_envelope",
                 "missing_field", "bad_field", "misrouted", "undeliverable", "unwritable",
+                "too_many_audiences",
             ])
         #expect(DeadCode.allCases.allSatisfy { $0.meaning.hasSuffix(".") })
     }
