@@ -44,6 +44,8 @@ public struct Policy: Hashable, Sendable {
     /// The backoff of retries: full jitter below `base · 2^n`, at most `max`.
     public var retryBase: Duration = .seconds(1)
     public var retryMax: Duration = .seconds(15 * 60)
+    /// How long an op is tried again though no answer ever says what became of its pushes; then it is parked.
+    public var unansweredMax: Duration = .seconds(7 * 86_400)
     /// A payload's size, in bytes.
     public var payloadBytesMax = 4096
     /// An id's size, in bytes.

@@ -212,8 +212,7 @@ public struct HushInbox: Hashable, Sendable {
     private mutating func merge(
         create revision: Int64, of id: Bytes, _ content: PayloadValue, now: Timestamp
     ) -> Bool {
-        let expires = content["expires"]?.integer.map(Timestamp.init(seconds:)) ?? .distantFuture
-        let expiry = min(expires, now + HushLimits.life)
+        let expiry = content["expires"]?.integer.map(Timestamp.init(seconds:)) ?? now + HushLimits.life
         var isNew = false
         touch(id) { record in
             if revision > record.standing.created {
@@ -254,7 +253,7 @@ public enum HushLimits {
     public static let shownMax = 256
     /// Ids remembered as gone; the one that changed longest ago is forgotten.
     public static let goneMax = 512
-    /// The longest a notification stays where its sender did not say: the time for which the sender knows it.
+    /// How long a notification stays where its sender did not say: the time for which the sender knows it.
     public static let life: Duration = .seconds(7 * 86_400)
     /// Between two hellos for pushes that were not understood.
     public static let complaintInterval: Duration = .seconds(600)

@@ -152,6 +152,23 @@ struct HushInboxTests {
         #expect(inbox.nextExpiry == nil)
     }
 
+    @Test("8: a life that its sender gave ends when he said, however long it is")
+    func longLife() {
+        var inbox = inbox()
+        let end = start + .seconds(300 * 86_400)
+        _ = inbox.receive(push([create("a", expires: end)]), now: start)
+        #expect(inbox.nextExpiry == end)
+        #expect(inbox.expire(now: start + HushLimits.life) == [])
+        #expect(inbox.foregrounded(now: start + .seconds(200 * 86_400)) == [hello(shown: [("a", 1)])])
+        #expect(inbox.expire(now: end) == [.remove(["hush.a"])])
+    }
+
+    @Test("8: without a word from its sender a notification stays for as long as he knows it, and no life is longer")
+    func lifeAndWindow() {
+        #expect(HushLimits.life == Policy().dedupeWindow)
+        #expect(HushLimits.life > Policy().lifeMax)
+    }
+
     @Test("the ids that are gone longest are forgotten first, and the oldest shown ones leave")
     func limits() {
         var inbox = inbox()

@@ -13,6 +13,7 @@ extension Deliverer {
             comeBack(flight, hasLeft: true, &state.row, &effects)
             let until = backOff(now, atLeast: .zero, &random, &state.soft)
             tell(.unknown, flight, state.row, until: until, &effects)
+            giveUpUnanswered(flight, now, &state, &effects)
         case .notSent:
             if flight.tookToken { state.soft.budget.earn(now, policy) }
             comeBack(flight, hasLeft: false, &state.row, &effects)
@@ -49,14 +50,28 @@ extension Deliverer {
                 effects.isCredentialRefused = true
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
                 again(line, hasLeft: false, until: until, &state.row, &effects)
-            case .delayToken, .renewToken, .reconnect:
+            case .delayToken, .renewToken, .reconnect, .retry:
+                // A 4xx proves that APNs did not take the push, anything else proves nothing.
+                let hasLeft = !(400..<500).contains(status)
+                if hasLeft { noteAlert(flight, now, &state, &effects) }
                 let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
-                again(line, hasLeft: false, until: until, &state.row, &effects)
-            case .retry:
-                noteAlert(flight, now, &state, &effects)
-                let until = backOff(now, atLeast: retryAfter ?? .zero, &random, &state.soft)
-                again(line, hasLeft: true, until: until, &state.row, &effects)
+                again(line, hasLeft: hasLeft, until: until, &state.row, &effects)
+                if hasLeft { giveUpUnanswered(flight, now, &state, &effects) }
             }
+        }
+    }
+
+    /// Parks those of a push's ops that got nothing but unknown outcomes for too long.
+    ///
+    /// It happens at such an outcome and not by the clock alone, so that what waited for a credential is tried first.
+    private func giveUpUnanswered(
+        _ flight: InFlight, _ now: Timestamp, _ state: inout AddressState, _ effects: inout DeliveryEffects
+    ) {
+        guard let binding = state.row.binding else { return }
+        park(now, binding, reason: "unanswered", &state.row, &effects) { op in
+            guard flight.parts.contains(where: { $0.op == op.op && $0.kind == op.kind }) else { return false }
+            let since = max(op.queuedAt, op.notBefore ?? .distantPast, op.acceptedAt ?? .distantPast)
+            return now - since >= policy.unansweredMax
         }
     }
 

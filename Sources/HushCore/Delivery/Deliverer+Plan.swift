@@ -43,7 +43,6 @@ extension Deliverer {
         _ now: Timestamp, _ binding: Binding, _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
         var expired: [DeliveryLine.Part] = []
-        var parked: [DeliveryLine.Part] = []
         for index in state.row.ops.indices where state.row.ops[index].kind == .create {
             guard let expires = state.row.ops[index].expires, expires <= now else { continue }
             if !state.row.ops[index].isClosed { expired.append(state.row.ops[index].part) }
@@ -51,17 +50,27 @@ extension Deliverer {
             state.row.ops[index].queuedAt = now
             state.row.ops[index].notBefore = alertWait(state.row.ops[index].id, now, state.soft)
         }
+        effects.final(.expired, expired, binding)
+        park(now, binding, &state.row, &effects) { isSpent($0, now) }
+        effects.isRowChanged = true
+    }
+
+    /// Gives ops up: they leave the row, and a hello is to make the screen right.
+    func park(
+        _ now: Timestamp, _ binding: Binding, reason: Bytes? = nil, _ row: inout AddressRow,
+        _ effects: inout DeliveryEffects, where isGivenUp: (PendingOp) -> Bool
+    ) {
+        var parked: [DeliveryLine.Part] = []
         var last: PendingOp?
-        state.row.ops.removeAll { op in
-            guard isSpent(op, now) else { return false }
+        row.ops.removeAll { op in
+            guard isGivenUp(op) else { return false }
             if !op.isClosed { parked.append(op.part) }
             if !op.asksForHello { last = op }
+            effects.isRowChanged = true
             return true
         }
-        if let last { ask(inPlaceOf: last, now, binding, &state.row) }
-        effects.final(.expired, expired, binding)
-        effects.final(.parked, parked, binding)
-        effects.isRowChanged = true
+        if let last { ask(inPlaceOf: last, now, binding, &row) }
+        effects.final(.parked, parked, binding, reason: reason)
     }
 
     /// What was parked is gone from here; until a hello tells what the phone lacks, a bind under a parked op's name goes

@@ -134,6 +134,21 @@ struct DelivererAlertTests {
         #expect(bench.state.row.ops.map(\.quiet) == [true] && bench.state.row.ops.map(\.notBefore) == [nil])
     }
 
+    @Test("11: a 503 proves nothing: the alert's delete waits and is loud, and its repeat makes no sound")
+    func shutdown() {
+        var bench = DeliveryBench.bound()
+        bench.create("a", mode: .visible)
+        bench.answer(503, "Shutdown", retryAfter: .seconds(60))
+        var other = bench
+        bench.delete("a")
+        #expect(bench.state.row.ops.map(\.quiet) == [false])
+        #expect(bench.state.row.ops.map(\.notBefore) == [bench.now + .seconds(10)])
+        other.pushes.removeAll()
+        other.pass(.seconds(60))
+        #expect(other.pushes.map(\.collapseID) == ["hush.a"])
+        #expect(other.pushes.map { String(decoding: $0.payload, as: UTF8.self).contains("passive") } == [true])
+    }
+
     @Test("11: after a crash with an alert under way its delete waits too")
     func crashWithAlert() {
         var bench = DeliveryBench.bound()

@@ -242,7 +242,8 @@ struct DelivererAnswerTests {
     @Test(
         "an answer that proves a push was refused leaves a first create unseen; one that does not, does not",
         arguments: [
-            (429, "TooManyRequests", true), (403, "InvalidProviderToken", true), (500, "InternalServerError", false),
+            (429, "TooManyRequests", true), (403, "InvalidProviderToken", true), (400, "IdleTimeout", true),
+            (500, "InternalServerError", false), (503, "ServiceUnavailable", false), (503, "Shutdown", false),
         ] as [(UInt16, String, Bool)])
     func proof(status: UInt16, reason: String, isQuiet: Bool) {
         var bench = DeliveryBench.bound()
@@ -250,5 +251,86 @@ struct DelivererAnswerTests {
         bench.answer(status, Bytes(reason), retryAfter: .seconds(60))
         bench.delete("a")
         #expect(bench.state.row.ops.map(\.quiet) == [isQuiet])
+    }
+
+    @Test("3: what was not sent leaves a first create unseen, silence does not")
+    func silence() {
+        for (result, isQuiet) in [(PushResult.notSent, true), (.unknown, false)] {
+            var bench = DeliveryBench.bound()
+            bench.create("a")
+            bench.send(.answer(result))
+            bench.delete("a")
+            #expect(bench.state.row.ops.map(\.quiet) == [isQuiet])
+        }
+    }
+
+    @Test("an op that no answer ever decides is parked after a week, and a hello asked for in its place")
+    func unanswered() {
+        var bench = DeliveryBench.bound()
+        let begin = bench.now
+        bench.delete("a")
+        bench.failOn { $0.kind == .delete }
+        #expect(bench.lines.filter(\.isFinal).map(\.outcome) == [.parked])
+        #expect(bench.lines.last?.reason == "unanswered" && bench.lines.last?.ops.map(\.id) == ["a"])
+        let age = bench.now - begin
+        #expect(age >= .seconds(7 * 86_400) && age < .seconds(7 * 86_400 + 3600))
+        bench.pushes.removeAll()
+        bench.pass(.seconds(86_400))
+        #expect(bench.left() == [#"[["7:2:0","b"]]"#])
+        // The question itself ends too, without a line; the wish for a hello stays.
+        bench.lines.removeAll()
+        bench.failOn { _ in true }
+        #expect(bench.state.row.ops.isEmpty && bench.state.row.wantsHello)
+        #expect(bench.lines.allSatisfy { !$0.isFinal })
+        bench.create("b")
+        bench.pass(.seconds(3600))
+        #expect(bench.left().last == #"[["7:3:0","c","b",1,{"title":"T"}],["7:3:0","h"]]"#)
+    }
+
+    @Test("an op that APNs took once, and never again answers for, is parked a week after that")
+    func unansweredRepeats() {
+        var bench = DeliveryBench.bound()
+        bench.create("a")
+        bench.pass(.seconds(6 * 86_400))
+        bench.answer(200)
+        let taken = bench.now
+        bench.pass(.seconds(1800))
+        bench.failOn { $0.kind == .create }
+        #expect(bench.now - taken >= .seconds(7 * 86_400))
+        #expect(bench.outcomes().last == "parked: create a")
+    }
+
+    @Test("where nobody acknowledges, what no answer decides ends all the same, and nothing is asked for")
+    func unansweredSeed() {
+        var bench = DeliveryBench.bound(dialect: .crt)
+        bench.delete("1")
+        bench.failOn { _ in true }
+        #expect(bench.outcomes().last == "parked: delete 1")
+        #expect(bench.state.row.ops.isEmpty && !bench.state.row.wantsHello)
+    }
+
+    @Test("refusals and a standing network do not count: what APNs certainly has not is tried on")
+    func refusedForLong() {
+        var bench = DeliveryBench.bound()
+        bench.delete("a")
+        for _ in 0..<40 {
+            bench.send(.answer(.notSent))
+            bench.pass(.seconds(86_400))
+            bench.answer(429, "TooManyRequests")
+            bench.pass(.seconds(86_400))
+        }
+        #expect(bench.lines.allSatisfy { !$0.isFinal } && bench.state.row.ops.count == 1)
+    }
+}
+
+extension DeliveryBench {
+    /// Leaves every push undecided, in turn without an answer and by a 503, until no such op waits.
+    fileprivate mutating func failOn(_ isWanted: (PendingOp) -> Bool) {
+        for round in 0..<5000 where state.row.ops.contains(where: isWanted) {
+            if round.isMultiple(of: 2) { send(.answer(.unknown)) } else { answer(503, "Shutdown") }
+            guard state.row.ops.contains(where: isWanted) else { return }
+            now = max(wakeAt ?? now, now)
+            pass(.zero)
+        }
     }
 }

@@ -127,6 +127,84 @@ struct DelivererTraceTests {
         #expect(bench.left() == [#"[["7:3:0","b"],["7:2:0","c","a",1,{"title":"T"}]]"#])
     }
 
+    @Test(
+        "33: more deletes than one push holds all leave, in pushes of 4096 bytes at most", arguments: Dialect.allCases)
+    func manyDeletes(dialect: Dialect) {
+        var policy = Policy()
+        policy.wakeUpBurst = 0
+        var bench = DeliveryBench.bound(dialect: dialect, acks: false, policy: policy)
+        bench.create("warm")
+        let padding = String(repeating: "x", count: 200)
+        let ids = (100..<160).map { Bytes("\(padding)\($0)") }
+        for id in ids { bench.delete(id) }
+        bench.pushes.removeAll()
+        var accepted: [Bytes?] = []
+        for _ in 0..<100 where bench.state.soft.inFlight != nil {
+            bench.answer(200)
+            accepted += bench.lines.filter { $0.outcome == .accepted }.flatMap(\.ops).map(\.id)
+            bench.lines.removeAll()
+        }
+        #expect(Set(accepted) == Set(ids + ["warm"]) && accepted.count == 61)
+        #expect(bench.pushes.allSatisfy { $0.payload.count <= 4096 && !$0.isAlert })
+        let counts: [Dialect: Int] = [.hush: 4, .airship: 1, .crt: 60, .pushwoosh: 60]
+        #expect(bench.pushes.count == counts[dialect])
+    }
+
+    @Test("51: six creates in a row, of which APNs keeps the last push only: the phone gets all six")
+    func sixCreates() {
+        var bench = DeliveryBench.bound()
+        var names: [OpID] = []
+        for index in 0..<6 {
+            names.append(bench.create(Bytes("n\(index)")))
+            // The phone is offline: APNs takes each push and keeps it in the place of the one before.
+            bench.answer(200)
+        }
+        let last = bench.left().last ?? ""
+        #expect(bench.state.soft.inFlight == nil)
+        for index in 0..<6 { #expect(last.contains(#""c","n\#(index)",1"#)) }
+        bench.signal(acks: names)
+        #expect(bench.state.row.ops.isEmpty)
+    }
+
+    @Test("10: of a push of two ops the one that is acknowledged is confirmed, the other goes again")
+    func halfAcknowledged() {
+        var bench = DeliveryBench.bound()
+        bench.create("first")
+        let a = bench.create("a")
+        bench.create("b")
+        bench.answer(200)
+        bench.answer(200)
+        bench.signal(acks: [a, OpID(partition: 7, offset: 2, index: 0)])
+        #expect(bench.lines.filter { $0.outcome == .confirmed }.flatMap(\.ops).map(\.id) == ["first", "a"])
+        bench.pushes.removeAll()
+        bench.pass(.seconds(1800))
+        #expect(bench.left() == [#"[["7:4:0","c","b",1,{"title":"T"}]]"#])
+    }
+
+    @Test("12: a visible create to a dialect of one op a push goes silently, and several that wait go one by one")
+    func seedModes() {
+        for dialect in [Dialect.crt, .pushwoosh] {
+            for mode in [Mode.silent, .visible, .auto] {
+                var bench = DeliveryBench.bound(dialect: dialect, acks: false)
+                for id: Bytes in ["1", "2", "3"] { bench.create(id, mode: mode) }
+                for _ in 0..<3 { bench.answer(200) }
+                #expect(bench.pushes.map(\.isAlert) == [false, false, false])
+                #expect(bench.pushes.map(\.priority) == [5, 5, 5])
+                #expect(bench.pushes.map(\.collapseID) == ["hush.1", "hush.2", "hush.3"])
+                #expect(bench.state.row.ops.isEmpty)
+            }
+        }
+    }
+
+    @Test("12: an update of pushwoosh deletes, then creates, both in the custom-data string")
+    func pushwooshUpdate() {
+        var bench = DeliveryBench.bound(dialect: .pushwoosh, acks: false)
+        bench.create("1", 2, first: false, title: "again")
+        #expect(bench.left() == [#"{"aps":{"content-available":1},"u":"{\"dlt\":1}"}"#])
+        bench.answer(200)
+        #expect(bench.left() == [#"{"aps":{"content-available":1},"u":"{\"crt\":1,\"title\":\"again\"}"}"#])
+    }
+
     @Test("F1: a delete over an update that never left still goes")
     func f1() {
         var bench = DeliveryBench.bound()
@@ -302,6 +380,34 @@ struct DelivererTraceTests {
         #expect(bench.outcomes().last == "parked: create old")
         bench.pass(.seconds(50_000))
         #expect(bench.left() == [#"[["7:3:0","c","later",1,{"title":"T"}],["7:3:0","h"]]"#])
+    }
+}
+
+extension DelivererTraceTests {
+    @Test("G2: a phone that is offline beyond the repeats, with more than one push holds: a hello brings the rest")
+    func g2Overflow() {
+        var policy = Policy()
+        policy.payloadBytesMax = 220
+        policy.wakeUpBurst = 0
+        var bench = DeliveryBench.bound(policy: policy)
+        for index in 0..<9 { bench.create(Bytes("n\(index)")) }
+        // The phone is offline: every push is taken, none is acknowledged, until the last op is given up.
+        for _ in 0..<200 where bench.state.row.ops.contains(where: { $0.kind == .create }) {
+            if bench.state.soft.inFlight != nil {
+                bench.answer(200)
+            } else {
+                bench.now = max(bench.wakeAt ?? bench.now, bench.now)
+                bench.pass(.zero)
+            }
+        }
+        #expect(bench.lines.filter(\.isFinal).map(\.outcome).allSatisfy { $0 == .parked })
+        #expect(Set(bench.lines.filter(\.isFinal).flatMap(\.ops).map(\.id)).count == 9)
+        #expect(bench.state.row.wantsHello && bench.state.row.ops.map(\.kind) == [.bind])
+        // It comes back, says hello to whatever it got, and the planner sends what it lacks.
+        bench.signal(hello: true)
+        #expect(bench.state.row.ops.isEmpty && !bench.state.row.wantsHello)
+        bench.create("n0")
+        #expect(bench.pushes.last.map { String(decoding: $0.payload, as: UTF8.self).contains(#""c","n0""#) } == true)
     }
 }
 

@@ -72,6 +72,46 @@ import Testing
         #expect(short.violations().count == 1)
     }
 
+    @Test("8: a create that comes after its retract is forgotten is stale by its own time, and shows only without one")
+    func createBeyondTheTombstone() {
+        for (created, expected) in [(PlannerRig.start, "stale x/1"), (nil, "planned x/1: phone create")] {
+            var rig = PlannerRig()
+            rig.feed(.register("phone", "t1"))
+            rig.feed(.retract("x"))
+            rig.seconds += 6 * 86_400
+            #expect(rig.feed(.show("x", created: created)) == ["suppressed x/1"])
+            rig.seconds += 9 * 86_400
+            #expect(rig.feed(.show("x", created: created)).first == expected)
+        }
+    }
+
+    @Test("8: whatever goes to a phone says when it ends, before the planner forgets it")
+    func everyCreateExpires() {
+        let far = PlannerRig.start + .seconds(500 * 86_400)
+        for expiry in [nil, Expiry.at(far), .after(.seconds(60))] {
+            var rig = PlannerRig()
+            rig.feed(.register("phone", "t1"))
+            rig.feed(.show("x", expiry: expiry))
+            rig.feed(.register("pad", "t2"))
+            let creates = rig.pushes.flatMap { push -> [Op] in
+                guard case .ops(_, let ops, _) = push.record else { return [] }
+                return ops.filter { $0.kind == .create }
+            }
+            let forgotten = PlannerRig.start + rig.planner.policy.dedupeWindow
+            #expect(creates.count == 2)
+            #expect(creates.allSatisfy { $0.expires.map { $0 <= forgotten } == true })
+        }
+    }
+
+    @Test("5: a hello from before a create arrived plans it once more, under the same revision")
+    func helloBeforeTheCreate() {
+        var rig = PlannerRig()
+        rig.feed(.register("phone", "t1"))
+        rig.feed(.show("x"))
+        #expect(
+            rig.feed(.hello("phone")) == ["hello: phone create x", "t1 <- signal hello", "t1 <- create x/1"])
+    }
+
     @Test("14: a 410 for a token that was replaced since, told late, leaves the device alone")
     func lateLossOfAnOldToken() {
         var rig = PlannerRig()
