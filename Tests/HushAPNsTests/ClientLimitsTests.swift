@@ -1,4 +1,6 @@
+import Foundation
 import HushAPNs
+import Synchronization
 import Testing
 
 /// What the client holds back, gives up and tells, against our server.
@@ -203,5 +205,97 @@ import Testing
                 == .answered(
                     status: 413, reason: Array("PayloadTooLarge".utf8), retryAfterSeconds: nil, timestampMillis: nil))
         #expect(server.seen.isEmpty)
+    }
+
+    @Test("16: a peer that refuses a stream for ever gets it nine times; then it certainly was not sent")
+    func refusedForEver() throws {
+        let server = try ScriptedServer(directory) { request, _, commands in
+            if request.tag == 0 { return request.accept(&commands) }
+            commands.add(.reset(request.id, code: 7))  // REFUSED_STREAM
+        }
+        let sender = try sender(server)
+        #expect(sender.submit(0..<1) == 1)
+        sender.collect(1)
+        #expect(sender.submit(1..<3) == 2)
+        sender.collect(3)
+        #expect(sender.count(of: .notSent) == 2)
+        #expect(server.seen.count { $0.tag == 1 } == 9 && server.seen.count { $0.tag == 2 } == 9)
+        #expect(sender.client.counts.resent == 16)
+    }
+
+    @Test(
+        "17: whatever APNs answers is the caller's to repeat: the client sends each request once",
+        arguments: [
+            (503, "ServiceUnavailable", false), (503, "Shutdown", true), (500, "InternalServerError", false),
+            (429, "TooManyRequests", false), (429, "TooManyProviderTokenUpdates", true), (400, "IdleTimeout", true),
+            (403, "UnrelatedKeyIdInToken", true), (403, "InvalidProviderToken", false),
+        ] as [(UInt16, String, Bool)])
+    func once(status: UInt16, reason: String, leavesConnection: Bool) throws {
+        let server = try ScriptedServer(directory) { request, _, commands in
+            if request.tag == 1 {
+                request.refuse(status, #"{"reason":"\#(reason)"}"#, &commands)
+            } else {
+                request.accept(&commands)
+            }
+        }
+        let sender = try sender(server)
+        for tag in 0..<3 as Range<UInt64> {
+            #expect(sender.submit(tag..<tag + 1) == 1)
+            sender.collect(Int(tag) + 1)
+        }
+        #expect(sender.count(status: status) == 1 && sender.count(status: 200) == 2)
+        #expect(server.seen.map(\.tag) == [0, 1, 2])
+        #expect(sender.client.counts.resent == 0)
+        // What concerns the connection makes the next request go on another one.
+        #expect((server.seen[1].connection != server.seen[2].connection) == leavesConnection)
+    }
+
+    @Test("43: an expiration of 0 is sent as 0, and none is not sent at all")
+    func expirations() throws {
+        let server = try ScriptedServer(directory) { request, _, commands in request.accept(&commands) }
+        let sender = try sender(server)
+        var requests = [Pushes.request(0), Pushes.request(1)]
+        requests[0].expiration = 0
+        requests[1].expiration = nil
+        #expect(sender.client.submit(requests) == 2)
+        sender.collect(2)
+        let seen = server.seen.sorted { $0.tag < $1.tag }
+        #expect(seen.map { $0.headers["apns-expiration"] } == ["0", nil])
+        #expect(seen.map { $0.names.contains("apns-expiration") } == [true, false])
+    }
+
+    @Test("9: a client that stood still writes nothing more, says that it halted, and goes on when it is told to")
+    func stoodStill() throws {
+        let server = try ScriptedServer(directory) { request, _, commands in request.accept(&commands) }
+        let log = EventLog()
+        let isFirst = Mutex(true)
+        let sender = try sender(server) {
+            $0.stopLimit = .seconds(2)
+            $0.onEvent = { event in
+                log.add(event)
+                let stops =
+                    event.kind == .connected
+                    && isFirst.withLock { isFirst in
+                        defer { isFirst = false }
+                        return isFirst
+                    }
+                // The loop stands still between the handshake and its first request, as in a frozen process.
+                let deadline = ContinuousClock.now + .milliseconds(stops ? 2100 : 0)
+                while ContinuousClock.now < deadline { usleep(10_000) }
+            }
+        }
+        #expect(sender.submit(0..<3) == 3)
+        sender.collect(3)
+        #expect(sender.count(of: .notSent) == 3)
+        #expect(server.seen.isEmpty)
+        #expect(sender.client.isHalted && log.details(.stopped).count == 1)
+        #expect(sender.submit(3..<4) == 0)
+        // A machine that is slow enough may stop it again.
+        for tag in 3..<10 as Range<UInt64> where sender.count(status: 200) == 0 {
+            sender.client.resume()
+            #expect(sender.submit(tag..<tag + 1) == 1)
+            sender.collect(Int(tag) + 1)
+        }
+        #expect(sender.count(status: 200) == 1)
     }
 }

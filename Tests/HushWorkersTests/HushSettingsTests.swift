@@ -157,4 +157,11 @@ import Testing
         #expect(settings[HushSettings.sessionTimeout] > settings[HushSettings.transactionTimeout])
         _ = try Policy(settings)
     }
+
+    @Test("21, 22: a hanging transaction holds others for 6 s at most, and the admin port is this machine's")
+    func safeDefaults() throws {
+        let settings = Settings(table: HushSettings.table)
+        #expect(settings[HushSettings.transactionTimeout] <= .seconds(6))
+        #expect(settings[HushSettings.adminHost] == "127.0.0.1")
+    }
 }

@@ -169,4 +169,19 @@ import Testing
             }
         }
     }
+
+    @Test("25: rows of a newer format stop the task, whatever they are of")
+    func newerFormats() {
+        func expect(_ row: String, _ read: (UnsafeRawBufferPointer) throws(TaskFailure) -> Void, _ bytes: [UInt8]) {
+            var failure: TaskFailure?
+            bytes.withUnsafeBytes { bytes in
+                do throws(TaskFailure) { try read(bytes) } catch { failure = error }
+            }
+            #expect(failure?.description.hasPrefix("a \(row) row has format 9, and this build knows up to ") == true)
+        }
+        let expiring: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 9, 0, 0]
+        expect("recipient", { bytes throws(TaskFailure) in _ = try PlannerRows.recipient("ada", bytes) }, [9, 0, 0])
+        expect("audience", { bytes throws(TaskFailure) in _ = try AudienceRows.audience(bytes) }, expiring)
+        expect("audience job", { bytes throws(TaskFailure) in _ = try AudienceRows.job(bytes) }, expiring)
+    }
 }

@@ -256,4 +256,98 @@ struct TraceTests {
             Set(phone.entries.keys) == ["caf\u{e9}", "cafe\u{301}", "42", "9007199254740993"] as Set<Bytes>)
         expectBalance(path)
     }
+
+    @Test("5: a hello that was said before a create came brings it once and rings once; before a delete, it stays gone")
+    func overtakenHello() throws {
+        let path = try VirtualPath()
+        let phone = try path.phone()
+        path.publish(.intents, show("old"))
+        try path.settle()
+        // What the phone says from here on is under way for long: first of all that it shows nothing but "old".
+        path.isDetained = true
+        path.publish(phone.foreground(now: path.now))
+        path.publish(.intents, show("new"))
+        path.publish(.reads, #"{"id":"old","revision":1}"#)
+        try path.settle()
+        #expect(phone.shown == ["new"])
+        path.letGo()
+        try path.settle()
+        try path.pass(.seconds(3600))
+        #expect(phone.shown == ["new"] && phone.screen.rings["new"] == [1: 1])
+        expectBalance(path)
+    }
+
+    @Test("24: the same content in another raw form is a duplicate, other content under its revision a conflict")
+    func rawForms() throws {
+        let path = try VirtualPath()
+        let phone = try path.phone()
+        path.publish(.intents, "{\"id\":\"x\",\"title\":\"caf\u{e9}\",\"body\":\"1/2\"}")
+        path.publish(.intents, #"{ "body" : "1\/2", "title": "caf\u00e9", "id": "\u0078", "revision": 1 }"#)
+        path.publish(.intents, #"{"id":"x","title":"cafe\u0301","body":"1/2"}"#)
+        try path.settle()
+        #expect(path.decisions("x") == ["planned", "duplicate", "conflict"])
+        #expect(phone.shown == ["x"] && phone.screen.rings["x"] == [1: 1])
+        expectBalance(path)
+    }
+
+    @Test("51: six creates for a phone that is offline: APNs keeps the last push only, and it brings all six")
+    func sixCreates() throws {
+        let path = try VirtualPath()
+        let phone = try path.phone()
+        path.goOffline(phone)
+        for index in 1...6 {
+            path.publish(.intents, show("n\(index)"))
+            try path.settle()
+        }
+        try path.comeOnline(phone)
+        #expect(phone.shown == (1...6).map { "n\($0)" })
+        expectBalance(path)
+    }
+
+    @Test(
+        "11: what APNs keeps of an alert is put out by the next push, alert or delete; a later one brings it",
+        arguments: [false, true])
+    func evictedAlert(isBySilence: Bool) throws {
+        let path = try VirtualPath()
+        let phone = try path.phone()
+        path.publish(.intents, show("c"))
+        try path.settle()
+        path.goOffline(phone)
+        path.publish(.intents, show("a", more: #","mode":"visible""#))
+        try path.settle()
+        if isBySilence {
+            path.publish(.intents, #"{"id":"c","retract":true}"#)
+        } else {
+            path.publish(.intents, show("b", more: #","mode":"visible""#))
+        }
+        try path.settle()
+        try path.comeOnline(phone)
+        try path.pass(.seconds(12 * 3600))
+        #expect(phone.shown == (isBySilence ? ["a"] : ["a", "b", "c"]))
+        expectBalance(path)
+    }
+
+    @Test("22: neither tokens nor contents stand in the ledger, whatever becomes of their pushes")
+    func privateLedger() throws {
+        let path = try VirtualPath()
+        let phone = try path.phone()
+        path.publish(.intents, show("x", title: "very private", more: #","body":"as well","extras":{"k":"too"}"#))
+        try path.settle()
+        path.publish(.intents, #"{"id":"x","title":"very private indeed"}"#)
+        path.publish(.intents, #"{"id":"bad","title":17,"body":"very private"}"#)
+        path.apns.fate = .lose
+        path.publish(.intents, show("y", title: "very private"))
+        try path.settle()
+        path.apns.fate = .accept
+        path.apns.bury(phone.token, at: path.now)
+        path.publish(.intents, show("z", title: "very private"))
+        try path.pass(.seconds(3600))
+        let ledger = path.values(.ledger)
+        #expect(ledger.contains { $0.contains(#""outcome":"unregistered""#) })
+        #expect(ledger.contains { $0.contains(#""decision":"conflict""#) })
+        #expect(ledger.contains { $0.contains(#""decision":"dead""#) })
+        for secret in ["very private", "as well", "\"too\"", phone.token.text] {
+            #expect(!ledger.contains { $0.contains(secret) }, "\(secret)")
+        }
+    }
 }

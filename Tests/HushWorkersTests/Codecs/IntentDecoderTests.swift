@@ -247,4 +247,31 @@ struct IntentDecoderTests {
         #expect(code(Content.bytesMax / 2 - 16, ",\"mode\":\"visible\"") == nil)
         #expect(code(1_000_000) == .tooLarge)
     }
+
+    @Test("42: a null field is an absent one, whatever it is of")
+    func nullContent() throws {
+        let fields = [
+            "body", "badge", "sound", "category", "thread", "link", "url", "tags", "in_app", "actions", "extras",
+            "landing_page", "share", "message_center", "send_id", "mutable_content", "content_available", "app",
+            "mode", "urgent", "not_before", "expires", "ttl", "created", "revision", "audience", "retract",
+        ]
+        let bare = try decodedIntent(#"{"id":"x","title":"T"}"#)
+        for field in fields {
+            #expect(try decodedIntent(#"{"id":"x","title":"T","\#(field)":null}"#) == bare, "\(field)")
+        }
+        #expect(deadReason(.intents, #"{"id":"x","title":null,"body":null}"#)?.code == .missingField)
+    }
+
+    @Test("24: one content in other raw forms is one content: escapes, spaces, the order of fields, forms of numbers")
+    func rawForms() throws {
+        let forms = [
+            "{\"id\":\"x\",\"title\":\"caf\u{e9}\",\"body\":\"/\",\"badge\":3,\"extras\":{\"n\":1.5}}",
+            #"{"extras":{"n":1.50},"badge":3,"body":"\/","title":"caf\u00e9","id":"\u0078"}"#,
+            "{ \"badge\" : 3 ,\n\"body\":\"\\u002f\", \"id\":\"x\", \"extras\" : { \"n\" : 15e-1 },"
+                + "\"title\":\"caf\\u00E9\" }",
+        ]
+        let intents = try forms.map { try decodedIntent($0) }
+        #expect(intents[1] == intents[0] && intents[2] == intents[0])
+        #expect(try decodedIntent(#"{"id":"x","title":"cafe\u0301","body":"/"}"#).body != intents[0].body)
+    }
 }

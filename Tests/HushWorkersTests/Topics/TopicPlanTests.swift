@@ -104,4 +104,32 @@ struct TopicPlanTests {
         #expect(problems("hush.planner.marks") { $0.configuration["cleanup.policy"] = "delete, compact" } == [])
         #expect(problems("hush.dead") { $0.configuration["max.message.bytes"] = "9999999" } == [])
     }
+
+    @Test("19: a local state counts on no deletion for longer than its changelog keeps it")
+    func deletionsOutliveStates() {
+        let streams = [
+            PlannerConfiguration.stream(slotName: "s", partitionCount: 12, pushesPartitionCount: 12),
+            DelivererConfiguration.stream(slotName: "s", partitionCount: 12, plannerPartitionCount: 12),
+        ]
+        var tables = 0
+        for table in streams.flatMap(\.tables) {
+            let kept = plan.definitions.first { $0.name == table.changelog }?.configuration["delete.retention.ms"]
+            #expect(kept == "\(table.deleteRetention.wholeMillis)")
+            tables += 1
+        }
+        #expect(tables == 3)
+    }
+
+    @Test("15: a copy of an audience stays for as long as the intent that it was made of")
+    func fanoutIsKept() {
+        func kept(_ topic: Topic) -> String? { plan.definition(of: topic).configuration["retention.ms"] }
+        #expect(kept(.fanout) == kept(.intents) && kept(.fanout) == "2592000000")
+    }
+
+    @Test("25: planners are static members, for a restart moves nothing; deliverers are none, and move at once")
+    func staticMembers() {
+        let planner = PlannerConfiguration.stream(slotName: "s", partitionCount: 12, pushesPartitionCount: 12)
+        let deliverer = DelivererConfiguration.stream(slotName: "s", partitionCount: 12, plannerPartitionCount: 12)
+        #expect(planner.isStaticMember && !deliverer.isStaticMember)
+    }
 }
