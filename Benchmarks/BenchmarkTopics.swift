@@ -63,23 +63,26 @@ struct BenchmarkTopics {
     }
 
     /// Runs a slot until it has committed so many records; then stops it.
-    /// - Returns: how it stood at the end, and the CPU time of this process from its start to the last commit.
+    /// - Returns: how it stood at the end, with the CPU time of this process and the time from its start to the last
+    /// commit.
     static func run<Application: StreamApplication>(
         _ slot: StreamSlot<Application>, until count: Int, limit: Duration = .seconds(300)
-    ) throws -> (status: SlotStatus, cpuMicros: Double) {
-        let deadline = ContinuousClock.now + limit
+    ) throws -> (status: SlotStatus, cpuMicros: Double, time: Duration) {
+        let start = ContinuousClock.now
+        let deadline = start + limit
         let before = CopyLoop.cpuMicros()
         try slot.start()
         while slot.status.recordsIn < count, slot.status.phase != .stopped, ContinuousClock.now < deadline {
             usleep(20_000)
         }
         let spent = CopyLoop.cpuMicros() - before
+        let time = ContinuousClock.now - start
         let status = slot.status
         slot.stop()
         if let fault = slot.join() { throw fault }
         guard status.recordsIn >= count else {
             throw ChildProcess.Fault(description: "only \(status.recordsIn) of \(count) records were processed in time")
         }
-        return (status, spent)
+        return (status, spent, time)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import HushAudit
 import HushCore
 import HushStream
 import HushWorkers
@@ -30,8 +31,9 @@ enum PlannerBenchmark {
         _ = try BenchmarkTopics.run(try slot(topics, home), until: devices)
         try topics.produce(to: .intents, count: inputs.intents) { (inputs.recipient($0), inputs.intent($0)) }
 
-        let (status, spent) = try BenchmarkTopics.run(try slot(topics, home), until: inputs.intents)
+        let (status, spent, time) = try BenchmarkTopics.run(try slot(topics, home), until: inputs.intents)
         let planner = spent / Double(inputs.intents)
+        try replay(topics, inputs.intents, time, planner)
         let perTransaction = inputs.intents / max(1, Int(status.transactions))
         let pushes = try topics.samples(of: .pushes, count: samplesPerTopic)
         let values = [
@@ -57,6 +59,26 @@ enum PlannerBenchmark {
         return try StreamSlot(stream, kafka: topics.kafka, home: home, log: .silent) {
             PlannerApplication(PlannerConfiguration(build: "bench"))
         }
+    }
+
+    /// Decides all that the planner decided again, its registrations too; `time` and `micros` are the planner's own.
+    private static func replay(
+        _ topics: BenchmarkTopics, _ intents: Int, _ time: Duration, _ micros: Double
+    ) throws {
+        let work = FileManager.default.temporaryDirectory.path + "/hush-replay-\(topics.prefix)"
+        var scope = ReplayScope(policy: Policy(), workDirectory: work)
+        scope.names = TopicNames(prefix: topics.name(""))
+        let (before, start) = (CopyLoop.cpuMicros(), ContinuousClock.now)
+        let report = try ReplayRun(topics.kafka, scope).run()
+        let (spent, taken) = (CopyLoop.cpuMicros() - before, ContinuousClock.now - start)
+        guard report.verdict == .same else { throw ChildProcess.Fault(description: report.text(isWhatIf: false)) }
+        func rate(_ count: Int, _ time: Duration) -> Int { count * 1000 / max(1, Int(time / .milliseconds(1))) }
+        print(
+            "replay: \(report.inputs) inputs, \(report.linesReplayed) lines and \(report.pushesFound) pushes the same, "
+                + "\(rate(report.inputs, taken)) inputs a second, "
+                + String(format: "%.2f µs CPU/input; ", spent / Double(report.inputs))
+                + "the planner took \(rate(intents, time)) intents a second, "
+                + String(format: "%.2f µs each (aim: at least as fast)", micros))
     }
 
     private static func report(

@@ -29,7 +29,13 @@ final class LedgerFollower {
     init(
         _ kafka: KafkaConfiguration, records: LoadRecords, run: String, measuresAccepts: Bool, log: StreamLog
     ) throws {
-        reader = try RecordReader(kafka, topics: [Topic.ledger.name], from: .end, name: "hush-load", log: log)
+        // Times are the brokers', so that the reader may come late, and cost them little.
+        let gentle = try KafkaConfiguration(
+            bootstrapServers: kafka.bootstrapServers,
+            properties: kafka.properties.merging(["fetch.min.bytes": "1000000", "fetch.wait.max.ms": "250"]) {
+                given, _ in given
+            })
+        reader = try RecordReader(gentle, topics: [Topic.ledger.name], from: .end, name: "hush-load", log: log)
         self.records = records
         recipientPrefix = Array(run.utf8)
         self.measuresAccepts = measuresAccepts

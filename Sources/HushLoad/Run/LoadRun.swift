@@ -43,7 +43,7 @@ public final class LoadRun {
         }
         apns = options.hasAPNs ? try LoadAPNs(options) : nil
         producer = try RecordProducer(
-            kafka, topics: topics, name: "hush-load", queuedRecordsMax: 1_000_000, log: log)
+            kafka, topics: topics, name: "hush-load", queuedRecordsMax: 1_000_000, batching: .untilAnswered, log: log)
         sender = LoadSender(producer, isDeliveryOnly: options.isDeliveryOnly)
         follower = try LedgerFollower(
             kafka, records: LoadRecords(options.mix), run: options.mix.run, measuresAccepts: apns == nil, log: log)

@@ -15,6 +15,15 @@ public final class RecordProducer {
         public var fault: StreamFault?
     }
 
+    /// When records leave.
+    public enum Batching: Sendable {
+        /// A few milliseconds after the first of them.
+        case lingering
+        /// At once; those that come while a broker has not answered go together after its answer. For a steady flow: where
+        /// records linger, librdkafka 2.0.2 spins through the last part of each millisecond.
+        case untilAnswered
+    }
+
     private let producer: Producer
     private let topicIndex: [String: Int]
     private let deliveries: Deliveries
@@ -22,12 +31,16 @@ public final class RecordProducer {
     /// - Throws: `StreamFault.refused` where a property is bad.
     public init(
         _ kafka: KafkaConfiguration, topics: [String], name: String = "hush-producer", queuedRecordsMax: Int = 100_000,
-        deliveryTimeout: Duration = .seconds(30), log: StreamLog = .silent
+        deliveryTimeout: Duration = .seconds(30), batching: Batching = .lingering, log: StreamLog = .silent
     ) throws(StreamFault) {
         deliveries = Deliveries(name: name, log: log)
         topicIndex = Dictionary(uniqueKeysWithValues: topics.enumerated().map { ($1, $0) })
-        producer = try Producer(kafka, name: name, topics: topics, transactional: nil, deliveries: deliveries) {
-            (configuration) throws(StreamFault) in
+        let isLingering = batching == .lingering
+        producer = try Producer(
+            kafka, name: name, topics: topics, transactional: nil, deliveries: deliveries,
+            linger: isLingering ? .milliseconds(5) : .zero
+        ) { (configuration) throws(StreamFault) in
+            if !isLingering { try configuration.set("max.in.flight.requests.per.connection", "1") }
             try configuration.set("queue.buffering.max.messages", "\(queuedRecordsMax)")
             try configuration.set("message.timeout.ms", "\(deliveryTimeout.wholeMilliseconds)")
         }

@@ -16,10 +16,12 @@ struct Producer: ~Copyable {
     }
 
     /// Makes an idempotent producer, a transactional one where `transactional` is given. Records name the topics by
-    /// their index in `names`.
+    /// their index in `names`. A batch waits for `linger`, or for the next flush: each costs a request, its replication,
+    /// and turns of a thread of librdkafka's, which spins through the last part of a millisecond.
     init(
         _ kafka: KafkaConfiguration, name: String, topics names: [String], transactional: Transactional?,
-        deliveries: Deliveries, configure: (borrowing ClientConfiguration) throws(StreamFault) -> Void = { _ in }
+        deliveries: Deliveries, linger: Duration = .milliseconds(5),
+        configure: (borrowing ClientConfiguration) throws(StreamFault) -> Void = { _ in }
     ) throws(StreamFault) {
         let configuration = try ClientConfiguration(kafka, clientID: name)
         try configuration.set("enable.idempotence", "true")
@@ -28,7 +30,7 @@ struct Producer: ~Copyable {
             try configuration.set("compression.codec", "lz4")
         }
         if kafka.properties["linger.ms"] == nil, kafka.properties["queue.buffering.max.ms"] == nil {
-            try configuration.set("linger.ms", "5")
+            try configuration.set("linger.ms", "\(linger.wholeMilliseconds)")
         }
         if let transactional {
             try configuration.set("transactional.id", transactional.id)

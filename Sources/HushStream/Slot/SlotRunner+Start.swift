@@ -66,7 +66,8 @@ extension SlotRunner {
             transactional: Producer.Transactional(
                 id: configuration.transactionalID,
                 timeoutMillis: configuration.transactionTimeout.wholeMilliseconds),
-            deliveries: deliveries
+            // Nobody can read a record before the commit, which flushes; full batches leave earlier.
+            deliveries: deliveries, linger: configuration.commitInterval
         ) { (settings) throws(StreamFault) in
             try settings.set("message.max.bytes", "\(configuration.recordBytesMax + 1024)")
             try settings.set("queue.buffering.max.messages", "1000000")
