@@ -87,8 +87,12 @@ final class VirtualPath {
     // MARK: what comes in
 
     /// Appends a record; to its key's partition where none is given.
-    func publish(_ topic: Topic, _ value: String, key: String = "ada", partition: Int32? = nil) {
-        append(topic, Record(key: Array(key.utf8), value: Array(value.utf8), millis: now.millis), partition)
+    func publish(
+        _ topic: Topic, _ value: String, key: String = "ada", partition: Int32? = nil, headers: [RecordHeader] = []
+    ) {
+        append(
+            topic, Record(key: Array(key.utf8), value: Array(value.utf8), headers: headers, millis: now.millis),
+            partition)
     }
 
     private func append(_ topic: Topic, _ record: Record, _ partition: Int32?) {

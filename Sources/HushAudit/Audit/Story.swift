@@ -117,7 +117,8 @@ public final class Story {
         events.append(
             Event(
                 millis: millis, rank: 1, place: place,
-                words: "\(decision.name)\(ops), decided by \(Self.text(line.task)) for \(Self.cause(line.cause))"))
+                words: "\(decision.name)\(ops), decided by \(Self.text(line.task)) for \(Self.cause(line.cause))"
+                    + (line.root["trace"].map { ", trace \(Self.text($0))" } ?? "")))
     }
 
     private func deliver(_ line: LedgerLine, _ outcome: DeliveryOutcome, _ millis: Int64, _ place: String) {
@@ -132,6 +133,7 @@ public final class Story {
             for field in ["reason", "gate", "until", "apns_id"] as [StaticString] {
                 if let value = line.root[field] { details.append("\(field) \(Self.text(value))") }
             }
+            if let trace = op["trace"] { details.append("trace \(Self.text(trace))") }
             let isFinal = line.isFinal ?? false
             let more = details.isEmpty ? "" : " (\(details.joined(separator: ", ")))"
             let words = "\(outcome.name)\(isFinal ? ", final" : "")\(more)"

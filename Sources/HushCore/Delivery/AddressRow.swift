@@ -42,6 +42,8 @@ public struct PendingOp: Hashable, Sendable {
     public var expires: Timestamp?
     public var content: Content?
     public var cause: Position?
+    /// The trace of the push record that brought it.
+    public var trace: TraceID?
     /// When it came.
     public var queuedAt: Timestamp
     /// The pushes it was in.

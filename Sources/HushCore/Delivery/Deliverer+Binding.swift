@@ -1,10 +1,10 @@
 extension Deliverer {
     /// Takes a bind. It wins only with a higher version than there ever was, and reaches the app as an op of its own.
     func bind(
-        _ binding: Binding, fresh: Bool, cause: Position, _ op: OpID, _ at: Timestamp, _ address: Address,
-        _ state: inout AddressState, _ effects: inout DeliveryEffects
+        _ binding: Binding, fresh: Bool, cause: Position, _ op: OpID, _ at: Timestamp, _ trace: TraceID?,
+        _ address: Address, _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
-        let part = DeliveryLine.Part(op: op, kind: .bind, id: nil, cause: cause)
+        let part = DeliveryLine.Part(op: op, kind: .bind, id: nil, cause: cause, trace: trace)
         if let version = state.row.version, binding.version <= version {
             return refuse(part, of: binding, address, state.row, version, &effects)
         }
@@ -36,11 +36,11 @@ extension Deliverer {
         guard binding.dialect == .hush else {
             return effects.final(.suppressed, [part], binding, reason: "dialect_without_bind")
         }
-        state.row.ops.insert(
-            PendingOp(
-                op: op, kind: .bind, id: Bytes([]), revision: 0, quiet: fresh && isNew, urgent: isOwnerChanged,
-                cause: cause, queuedAt: at),
-            at: 0)
+        var pending = PendingOp(
+            op: op, kind: .bind, id: Bytes([]), revision: 0, quiet: fresh && isNew, urgent: isOwnerChanged,
+            cause: cause, queuedAt: at)
+        pending.trace = trace
+        state.row.ops.insert(pending, at: 0)
     }
 
     /// A bind that comes too late: the same again changes nothing; of anybody else the planner learns who won.

@@ -20,15 +20,15 @@ public struct Deliverer: Sendable {
         state: inout AddressState, effects: inout DeliveryEffects
     ) {
         switch event {
-        case .record(let record, let partition, let offset, let at):
+        case .record(let record, let partition, let offset, let at, let trace):
             let op = OpID(partition: partition, offset: offset, index: 0)
             switch record {
             case .bind(let binding, let fresh, let cause):
-                bind(binding, fresh: fresh, cause: cause, op, at, address, &state, &effects)
+                bind(binding, fresh: fresh, cause: cause, op, at, trace, address, &state, &effects)
             case .unbind(let owner, let version):
                 unbind(owner, version, &state.row, &effects)
             case .ops(let owner, let ops, let cause):
-                take(ops, owner: owner, cause: cause, op, now, address, &state, &effects)
+                take(ops, owner: owner, cause: cause, op, now, trace, address, &state, &effects)
             case .signal(let owner, let reading, let acks, let hello):
                 signal(owner, reading, acks, hello: hello, at: at, now, &state, &effects)
             }
@@ -45,16 +45,17 @@ public struct Deliverer: Sendable {
 
     /// Takes ops of the owner; those of anybody else are answered by telling who holds the address.
     private func take(
-        _ ops: [Op], owner: Bytes, cause: Position, _ first: OpID, _ now: Timestamp, _ address: Address,
-        _ state: inout AddressState, _ effects: inout DeliveryEffects
+        _ ops: [Op], owner: Bytes, cause: Position, _ first: OpID, _ now: Timestamp, _ trace: TraceID?,
+        _ address: Address, _ state: inout AddressState, _ effects: inout DeliveryEffects
     ) {
         guard let binding = state.row.binding, binding.owner == owner else {
-            return reassign(ops, owner: owner, cause: cause, first, address, state.row, &effects)
+            return reassign(ops, owner: owner, cause: cause, first, trace, address, state.row, &effects)
         }
         var coalesced: [DeliveryLine.Part] = []
         for (index, op) in ops.enumerated() {
             let name = OpID(partition: first.partition, offset: first.offset, index: Int32(index))
             var pending = PendingOp(name, op, cause: cause, queuedAt: now)
+            pending.trace = trace
             // What an op does not tell is not known any more: an old number would clear or miscount the screen.
             state.row.liveCount = op.liveCount
             if op.kind == .delete { pending.notBefore = alertWait(op.id, now, state.soft) }
@@ -78,13 +79,13 @@ public struct Deliverer: Sendable {
     }
 
     private func reassign(
-        _ ops: [Op], owner: Bytes, cause: Position, _ first: OpID, _ address: Address, _ row: AddressRow,
-        _ effects: inout DeliveryEffects
+        _ ops: [Op], owner: Bytes, cause: Position, _ first: OpID, _ trace: TraceID?, _ address: Address,
+        _ row: AddressRow, _ effects: inout DeliveryEffects
     ) {
         let parts = ops.enumerated().map { index, op in
             DeliveryLine.Part(
                 op: OpID(partition: first.partition, offset: first.offset, index: Int32(index)), kind: op.kind,
-                id: op.id, cause: cause)
+                id: op.id, cause: cause, trace: trace)
         }
         effects.lines.append(DeliveryLine(.reassigned, recipient: owner, device: nil, ops: parts))
         effects.tell(owner, device: nil, reason: "reassigned", address, row.version)
@@ -129,6 +130,7 @@ extension PendingOp {
     /// The question for a hello that follows the parking of `op`; `repeats` is where it begins to count.
     init(askingAs op: PendingOp, repeats: Int, at: Timestamp) {
         self.init(op: op.op, kind: .bind, id: Bytes([]), revision: 0, cause: op.cause, queuedAt: at)
+        trace = op.trace
         attempts = op.attempts
         mayHaveLeft = true
         acceptedAt = at
@@ -140,7 +142,7 @@ extension PendingOp {
     var asksForHello: Bool { kind == .bind && isClosed }
 
     var part: DeliveryLine.Part {
-        DeliveryLine.Part(op: op, kind: kind, id: kind == .bind ? nil : id, cause: cause)
+        DeliveryLine.Part(op: op, kind: kind, id: kind == .bind ? nil : id, cause: cause, trace: trace)
     }
 
     fileprivate func isGivenUp(before other: PendingOp) -> Bool {

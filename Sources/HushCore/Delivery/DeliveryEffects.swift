@@ -1,7 +1,7 @@
 /// Something that happens to an address.
 public enum DeliveryEvent: Sendable {
-    /// A record of `hush.pushes` at its place, with its append time.
-    case record(PushRecord, partition: Int32, offset: Int64, at: Timestamp)
+    /// A record of `hush.pushes` at its place, with its append time and the trace that it belongs to.
+    case record(PushRecord, partition: Int32, offset: Int64, at: Timestamp, trace: TraceID? = nil)
     /// What became of the push under way. Doubted: so many tokens do not fit that the fault is not theirs.
     case answer(PushResult, isDoubted: Bool = false)
     /// No credential leads to the app: nothing may ever leave.
@@ -59,12 +59,15 @@ public struct DeliveryLine: Hashable, Sendable {
         /// Nil for a bind.
         public var id: Bytes?
         public var cause: Position?
+        /// The trace of the push record that brought it.
+        public var trace: TraceID?
 
-        public init(op: OpID, kind: OpKind, id: Bytes?, cause: Position?) {
+        public init(op: OpID, kind: OpKind, id: Bytes?, cause: Position?, trace: TraceID? = nil) {
             self.op = op
             self.kind = kind
             self.id = id
             self.cause = cause
+            self.trace = trace
         }
     }
 

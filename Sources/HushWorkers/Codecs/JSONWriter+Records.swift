@@ -62,6 +62,22 @@ extension JSONWriter {
         byte(UInt8(ascii: "}"))
     }
 
+    mutating func member(_ name: StaticString, _ trace: TraceID?) {
+        guard let trace else { return }
+        member(name)
+        byte(UInt8(ascii: "\""))
+        hex(trace.high)
+        hex(trace.low)
+        byte(UInt8(ascii: "\""))
+    }
+
+    /// The 16 digits of a number.
+    private mutating func hex(_ number: UInt64) {
+        for shift in stride(from: 60, through: 0, by: -4) {
+            byte(Hex.digit(UInt8(truncatingIfNeeded: number >> UInt64(shift)) & 15))
+        }
+    }
+
     /// The name of an op's kind, without quotes.
     mutating func kind(_ kind: OpKind) {
         switch kind {

@@ -1,10 +1,10 @@
 import HushCore
 import HushStream
 
-/// The bytes of an address row: key `a` and the address; value as written here. Format 2 added flags and a part
-/// that rows of format 1 lack, and changed nothing else.
+/// The bytes of an address row: key `a` and the address; value as written here. Formats 2 and 3 added flags and parts
+/// that older rows lack, and changed nothing else.
 enum AddressRows {
-    static let format: UInt8 = 2
+    static let format: UInt8 = 3
     static let prefix = UInt8(ascii: "a")
 
     static func key(_ address: Address) -> [UInt8] {
@@ -113,6 +113,7 @@ enum AddressRows {
         static let cause = Flags(rawValue: 1 << 10)
         static let acceptedAt = Flags(rawValue: 1 << 11)
         static let wasAlerted = Flags(rawValue: 1 << 12)
+        static let trace = Flags(rawValue: 1 << 13)
 
         init(rawValue: UInt64) { self.rawValue = rawValue }
 
@@ -131,6 +132,7 @@ enum AddressRows {
             set(.cause, op.cause != nil)
             set(.acceptedAt, op.acceptedAt != nil)
             set(.wasAlerted, op.wasAlerted)
+            set(.trace, op.trace != nil)
         }
 
         private mutating func set(_ flag: Flags, _ isSet: Bool) {
@@ -159,6 +161,10 @@ enum AddressRows {
             writer.integer(cause.offset)
         }
         if let acceptedAt = op.acceptedAt { writer.integer(acceptedAt.millis) }
+        if let trace = op.trace {
+            writer.natural(trace.high)
+            writer.natural(trace.low)
+        }
     }
 
     private static func op(_ reader: inout RowReader) throws(TaskFailure) -> PendingOp {
@@ -185,6 +191,7 @@ enum AddressRows {
             op.cause = Position(topic: topic, partition: partition, offset: try reader.integer())
         }
         if flags.contains(.acceptedAt) { op.acceptedAt = try reader.time() }
+        if flags.contains(.trace) { op.trace = TraceID(high: try reader.natural(), low: try reader.natural()) }
         op.mayHaveLeft = flags.contains(.mayHaveLeft)
         op.isLeaving = flags.contains(.isLeaving)
         op.isClosed = flags.contains(.isClosed)

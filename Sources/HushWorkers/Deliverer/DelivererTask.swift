@@ -94,7 +94,8 @@ public final class DelivererTask: PartitionTask {
         let entry = try touch(Address(key: Bytes(copying: key)), context)
         step(
             .record(
-                value, partition: partition, offset: record.offset, at: Timestamp(millis: record.appendTimeMillis)),
+                value, partition: partition, offset: record.offset, at: Timestamp(millis: record.appendTimeMillis),
+                trace: RecordTrace.id(record)),
             entry, context)
         if book.isOrderDue { writeOrder(context) }
     }

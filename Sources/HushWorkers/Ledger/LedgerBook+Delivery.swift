@@ -26,6 +26,7 @@ extension LedgerBook {
             json.member("id", part.id)
             json.member("recipient", line.recipient)
             json.member("cause", part.cause)
+            json.member("trace", part.trace)
             json.byte(UInt8(ascii: "}"))
         }
         end(&json, send)

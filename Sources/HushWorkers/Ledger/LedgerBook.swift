@@ -114,8 +114,10 @@ public final class LedgerBook {
     /// Whether there is anything an order line must cover.
     public var isOpen: Bool { lineCount > 0 || !runs.isEmpty }
 
-    /// Writes a plan line and shows its bytes; its key is the recipient.
-    public func write(_ line: PlanLine, at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
+    /// Writes a plan line and shows its bytes; its key is the recipient. `trace` is that of its cause.
+    public func write(
+        _ line: PlanLine, at now: Timestamp, trace: TraceID? = nil, _ send: (UnsafeRawBufferPointer) -> Void
+    ) {
         var json = begin(at: now)
         json.member("decision", line.decision.name)
         json.member("id", line.id)
@@ -139,6 +141,7 @@ public final class LedgerBook {
             json.byte(UInt8(ascii: "]"))
         }
         json.member("cause", line.cause)
+        json.member("trace", trace)
         end(&json, send)
     }
 

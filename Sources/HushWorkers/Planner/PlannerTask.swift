@@ -24,6 +24,8 @@ public final class PlannerTask: PartitionTask {
     private var effects = PlanEffects()
     private var json = JSONWriter(reserving: 4096)
     private var writer = RowWriter()
+    /// Of the record that is being taken; none between records.
+    private var trace = RecordTrace()
     var tally = PlannerTally()
 
     /// The number of the next line in the ledger: from where on this task's state decides.
@@ -60,6 +62,8 @@ public final class PlannerTask: PartitionTask {
 
     public func process(_ record: InputRecord, _ context: TaskContext) throws(TaskFailure) {
         now = max(now, Timestamp(millis: record.appendTimeMillis))
+        trace = RecordTrace(record)
+        defer { trace = RecordTrace() }
         let topic = Topic.plannerInputs[record.input]
         book.took(topic, offset: record.offset)
         let input = Self.inputs[record.input]
@@ -72,6 +76,8 @@ public final class PlannerTask: PartitionTask {
 
     public func setAside(_ record: InputRecord, _ reason: String, _ context: TaskContext) {
         now = max(now, Timestamp(millis: record.appendTimeMillis))
+        trace = RecordTrace(record)
+        defer { trace = RecordTrace() }
         book.took(Topic.plannerInputs[record.input], offset: record.offset)
         let input = Self.inputs[record.input]
         var ids: [Bytes?] = [nil]
@@ -186,7 +192,9 @@ public final class PlannerTask: PartitionTask {
                 PushRecordWriter.write(push.record, into: &json)
             }
             push.address.key.raw.withUnsafeBytes { key in
-                json.withUnsafeBytes { context.send(Output.pushes.rawValue, key: key, value: $0) }
+                json.withUnsafeBytes {
+                    context.send(Output.pushes.rawValue, key: key, value: $0, headers: trace.headers)
+                }
             }
         }
     }
@@ -233,7 +241,7 @@ public final class PlannerTask: PartitionTask {
         tally.count(line.decision)
         // A closure that uses the line would hold a copy of it whole. A line of an audience has no recipient.
         let key = line.recipient.isEmpty ? line.id ?? line.recipient : line.recipient
-        book.write(line, at: now) { value in
+        book.write(line, at: now, trace: trace.id) { value in
             key.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)
             }
