@@ -27,7 +27,7 @@ struct LoadCommand {
         options.warmUp = try invocation.duration("warm-up") ?? .seconds(2)
         options.drain = try invocation.duration("drain") ?? .seconds(30)
         options.isDeliveryOnly = invocation.has("delivery-only")
-        options.workers = try invocation.integer("workers", in: 1...64)
+        options.workers = try invocation.integer("workers", in: 1...LoadScale.workersMax)
         options.mix = try Self.mix(invocation, rate)
         options.faults = try Self.faults(invocation)
         options.program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
@@ -86,6 +86,8 @@ struct LoadCommand {
         mix.duplicates = try invocation.number("duplicates", in: 0...1) ?? mix.duplicates
         mix.bad = try invocation.number("bad", in: 0...1) ?? mix.bad
         mix.hot = try invocation.number("hot", in: 0...1) ?? mix.hot
+        mix.audiences = try invocation.number("audiences", in: 0...1) ?? mix.audiences
+        mix.audienceSize = try invocation.integer("audience-size", in: 1...10_000_000) ?? mix.audienceSize
         mix.seed = UInt64(try invocation.integer("seed", in: 0...Int.max) ?? 1)
         mix.recipients = try invocation.integer("recipients", in: 1...10_000_000) ?? mix.recipients
         mix.urgent = invocation.has("urgent")
@@ -106,6 +108,7 @@ struct LoadCommand {
         faults.internalError = try invocation.number("error", in: 0...1) ?? 0
         faults.reset = try invocation.number("reset", in: 0...1) ?? 0
         faults.goAwayEvery = try invocation.integer("goaway-every", in: 1...1_000_000)
+        faults.slowReaders = try slowReaders(invocation)
         if let text = invocation.text("stall") {
             let parts = text.split(separator: "/").compactMap { try? SettingText.duration(String($0)) }
             guard parts.count == 2, parts[0] > .zero, parts[0] < parts[1] else {
@@ -114,6 +117,17 @@ struct LoadCommand {
             faults.stall = APNsFaults.Stall(every: parts[1], lasts: parts[0])
         }
         return faults
+    }
+
+    private static func slowReaders(_ invocation: Invocation) throws -> APNsFaults.SlowReaders? {
+        let bytes = try invocation.integer("slow-read", in: 1...1_000_000_000)
+        let latency = try invocation.duration("slow-latency")
+        guard let share = try invocation.number("slow-readers", in: 0...1) else {
+            if bytes == nil, latency == nil { return nil }
+            throw UsageFault("--slow-read and --slow-latency say how slow readers are: --slow-readers says how many")
+        }
+        return APNsFaults.SlowReaders(
+            share: share, bytesPerSecond: bytes ?? 20_000, latency: latency ?? .milliseconds(500))
     }
 
     func run() throws -> ExitCode {
@@ -136,34 +150,25 @@ struct LoadCommand {
 
     /// One run, or with `--find-max` as many as the search takes: the last that held, and a table of all.
     private func trials(_ options: LoadOptions) throws -> (result: LoadResult?, tried: String) {
+        let isStopped = { StopSignal.isAsked }
         let run = try LoadRun(options, kafka: kafka, log: StreamLog(invocation.log))
         defer { run.stop() }
-        try run.prepare(isStopped: { StopSignal.isAsked })
+        try run.prepare(isStopped: isStopped)
         guard invocation.has("find-max") else {
-            return (try run.run(options.schedule, show: show, isStopped: { StopSignal.isAsked }), "")
+            return (try run.run(options.schedule, show: show, isStopped: isStopped), "")
         }
         let seconds = (try invocation.duration("duration") ?? .seconds(30)).inSeconds
-        var search = RateSearch(from: rate)
-        var best: LoadResult?
-        var tried = "rates tried:\n"
-        while let next = search.next, !StopSignal.isAsked {
-            let schedule = ArrivalSchedule(rate: next, seconds: seconds)
-            let result = try run.run(schedule, show: show, isStopped: { StopSignal.isAsked })
-            let holds = result.holds(thresholds)
-            if holds { best = result }
-            tried += "  \(holds ? "✓" : "✗") \(Int(next)) items a second\n"
-            search.tried(held: holds)
+        let trials = try RateTrials.findMax(from: rate, seconds: seconds, thresholds, isStopped: isStopped) {
+            try run.run($0, show: show, isStopped: isStopped)
         }
-        return (best, tried + "the highest rate that held: \(search.good.map { "\(Int($0))" } ?? "none")\n\n")
+        return (trials.best, trials.text)
     }
 
     private func scale(_ list: String) throws -> ExitCode {
-        let counts = list.split(separator: ",").compactMap { Int($0) }
-        guard !counts.isEmpty, counts.allSatisfy({ (1...64).contains($0) }) else {
+        guard let counts = LoadScale.counts(list) else {
             throw UsageFault("--scale must be numbers of workers by commas, as 1,2,4")
         }
-        var rows: [[String]] = []
-        var code = ExitCode.success
+        var table = LoadScale()
         for count in counts where !StopSignal.isAsked {
             var own = options
             own.workers = count
@@ -171,17 +176,10 @@ struct LoadCommand {
             own.mix.run = "\(options.mix.run)w\(count)-"
             try FileManager.default.createDirectory(
                 atPath: own.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-            let (result, _) = try trials(own)
-            guard let result else {
-                rows.append(["\(count)", "none held"])
-                code = .threshold
-                continue
-            }
-            if !result.holds(thresholds) { code = .threshold }
-            rows.append(LoadReport.scaleRow(result, workers: count))
+            table.take(workers: count, try trials(own).result, thresholds)
         }
-        say(LoadReport.scaleTable(rows))
-        return code
+        say(table.text)
+        return table.holds ? .success : .threshold
     }
 
     private func show(_ progress: LoadRun.Progress) {

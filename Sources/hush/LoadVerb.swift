@@ -18,8 +18,9 @@ extension Verb {
             machine, which hush apns can be.
 
             Thresholds are figures with a limit: p50, p99, p99.9, mean, max of intent to accept; the same of clear (read to
-            accept), plan (intent to plan line), deliver (plan line to outcome), as clear.p99<2s; unanswered, lag, rate. Ends
-            with 0, with 99 where a threshold does not hold, and with 1 where it did not keep up or could not run.
+            accept), plan (intent to plan line), deliver (plan line to outcome), audience (to each of its devices), as
+            clear.p99<2s; unanswered, lag, rate. Ends with 0, with 99 where a threshold does not hold, and with 1 where it did
+            not keep up or could not run.
             """,
         options: loadOptions
     ) { invocation in
@@ -61,6 +62,8 @@ extension Verb {
         Option(name: "duplicates", value: "SHARE", doc: "share of duplicates (default 0.05)"),
         Option(name: "bad", value: "SHARE", doc: "share of broken records (default 0.001)"),
         Option(name: "hot", value: "SHARE", doc: "share of notifications for a hundredth of the people (default 0.1)"),
+        Option(name: "audiences", value: "SHARE", doc: "share of notifications for an audience (default 0)"),
+        Option(name: "audience-size", value: "N", doc: "people of an audience (default 100)"),
         Option(name: "urgent", value: nil, doc: "mark notifications urgent, which no wake-up budget holds"),
         Option(name: "latency", value: "DURATION", doc: "APNs answers after so long (default 40ms)"),
         Option(name: "latency-sigma", value: "N", doc: "log-normal around --latency, as 0.5"),
@@ -69,6 +72,9 @@ extension Verb {
         Option(name: "error", value: "SHARE", doc: "share answered 500"),
         Option(name: "reset", value: "SHARE", doc: "share whose stream is reset, half of them delivered"),
         Option(name: "goaway-every", value: "N", doc: "GOAWAY after so many streams of a connection"),
+        Option(name: "slow-readers", value: "SHARE", doc: "share of connections whose peer reads slowly"),
+        Option(name: "slow-read", value: "N", doc: "how many bytes a second such a peer reads (default 20000)"),
+        Option(name: "slow-latency", value: "DURATION", doc: "its answers take so long at least (default 500ms)"),
         Option(name: "stall", value: "D/D", doc: "APNs stalls for the first at the end of each second, as 2s/30s"),
         Option(name: "json", value: "FILE", doc: "the report as a JSON object; - for standard output"),
         Option(name: "hgrm", value: "FILE", doc: "intent to accept as HdrHistogram's percentile table"),

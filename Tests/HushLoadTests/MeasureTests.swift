@@ -73,6 +73,30 @@ struct MeasureTests {
         #expect(tracker.histograms[.clear]?.maxNanos == 500_000_000)
     }
 
+    @Test("each device of an audience is measured once, and those that got nothing are missed")
+    func audiences() throws {
+        let schedule = ArrivalSchedule(rate: 1, seconds: 2)
+        var tracker = LoadTracker(schedule, warmUp: .zero, start: Self.start)
+        tracker.sent(LoadItem(kind: .audience, subject: 0, recipient: 0), index: 0, devices: 3)
+        tracker.sent(LoadItem(kind: .create, subject: 1, recipient: 0), index: 1)
+        for number in 0..<2 { tracker.planned(number, isNew: number == 1, at: Self.start + .seconds(1)) }
+        tracker.accepted(create: 1, device: 5, at: Self.start + .seconds(2))
+        tracker.accepted(create: 0, device: 5, at: Self.start + .seconds(1))
+        tracker.accepted(create: 0, device: 5, at: Self.start + .seconds(2))
+        tracker.accepted(create: 0, device: 6, at: Self.start + .seconds(3))
+        #expect(tracker.accepted == 1 && tracker.creates == 1)
+        #expect(tracker.audienceDevices == 3 && tracker.audienceAccepted == 2)
+        #expect(!tracker.isSettled)
+        var whole = tracker
+        whole.accepted(create: 0, device: 7, at: Self.start + .seconds(4))
+        #expect(whole.isSettled && whole.finish(at: Self.start + .seconds(9)) == 0)
+        #expect(tracker.finish(at: Self.start + .seconds(9)) == 1)
+        let histogram = try #require(tracker.histograms[.audience])
+        #expect(histogram.count == 3 && histogram.minNanos == 1_000_000_000)
+        #expect(histogram.maxNanos == 9_000_000_000)
+        #expect(try Threshold("audience.p99<5s").figure == .latency(.audience, .quantile(0.99)))
+    }
+
     @Test("plan and delivery are measured by their lines, and lag is what has none")
     func lines() {
         let schedule = ArrivalSchedule(rate: 1, seconds: 3)

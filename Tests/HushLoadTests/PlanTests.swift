@@ -88,6 +88,47 @@ struct PlanTests {
         }
     }
 
+    @Test("audiences have their share, and each tag as many devices as are told; other items stay what they were")
+    func audiences() {
+        let mix = mix {
+            $0.audiences = 0.05
+            $0.audienceSize = 30
+            $0.recipients = 1000
+        }
+        #expect(mix.groups == 33)
+        let members = (0..<1000).reduce(into: [Int: Int]()) { $0[mix.group(of: $1), default: 0] += 1 }
+        #expect(members == Dictionary(uniqueKeysWithValues: (0..<33).map { ($0, mix.members(of: $0)) }))
+        let items = (0..<20_000).map(mix.item)
+        let some = items.enumerated().filter { $0.element.kind == .audience }
+        #expect(abs(some.count - 1000) < 120)
+        #expect(some.allSatisfy { $0.element.subject == $0.offset && (0..<33).contains($0.element.recipient) })
+        #expect(Set(some.map(\.element.recipient)).count == 33)
+        // What happens later happens to notifications of one person.
+        for item in items where item.kind == .read { #expect(items[item.subject].kind == .create) }
+        #expect(self.mix { $0.audiences = 0.9 }.fault != nil)
+        #expect(LoadMix.createsOnly(mix).audiences == 0)
+    }
+
+    @Test("an intent for an audience names a tag that devices of this run alone have")
+    func audienceRecords() {
+        var mix = mix {
+            $0.bodyBytes = 3
+            $0.audiences = 0.1
+        }
+        mix.run = "load-x-"
+        let records = LoadRecords(mix)
+        let record = records.record(LoadItem(kind: .audience, subject: 7, recipient: 1))
+        #expect(record.topic == .intents && record.key == Array("load-x-t1-7".utf8))
+        #expect(
+            String(decoding: record.value, as: UTF8.self)
+                == #"{"id":"load-x-t1-7","audience":{"all":["load-x-g1"]},"revision":1,"#
+                + #""title":"A parcel","body":"abc"}"#)
+        let register = String(decoding: records.register(3).value, as: UTF8.self)
+        #expect(register.hasSuffix(#","acks":false,"tags":["load-x-g1"]}"#))
+        mix.audiences = 0
+        #expect(String(decoding: LoadRecords(mix).register(3).value, as: UTF8.self).hasSuffix(#""acks":false}"#))
+    }
+
     @Test("records are what producers write, and their ids lead back to the items of this trial alone")
     func records() throws {
         var mix = mix { $0.bodyBytes = 3 }

@@ -123,6 +123,24 @@ struct APNsServiceTests {
         }
     }
 
+    @Test("a share of connections reads slowly, the same for a seed; an answer there takes its time at least")
+    func slowReaders() {
+        func slow(_ share: Double, _ seed: UInt64) -> [Bool] {
+            let readers = APNsFaults.SlowReaders(share: share, bytesPerSecond: 1, latency: .zero)
+            return (2..<10_002).map { readers.has(connection: $0, seed: seed) }
+        }
+        #expect(!slow(0, 1).contains(true) && !slow(1, 1).contains(false))
+        #expect(abs(slow(0.25, 1).count { $0 } - 2500) < 200)
+        #expect(slow(0.25, 1) == slow(0.25, 1) && slow(0.25, 1) != slow(0.25, 2))
+        var faults = APNsFaults()
+        faults.latency = .milliseconds(40) ... .milliseconds(40)
+        var service = Self.service(faults)
+        for (least, after) in [(500, 500), (20, 40), (0, 40)] as [(Int64, Int64)] {
+            let (_, push) = service.receive(Self.request(), now: Self.now, latencyMin: .milliseconds(least))
+            #expect(push?.answerAfter == .milliseconds(after))
+        }
+    }
+
     @Test("a 503 says when to come again; half of the unanswered pushes arrive all the same")
     func details() {
         var faults = APNsFaults()

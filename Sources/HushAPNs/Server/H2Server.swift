@@ -106,6 +106,9 @@ package struct H2ServerOptions: Sendable {
     /// Further connections are closed at once.
     package var connectionsMax = 256
     package var requestBytesMax = 64 * 1024
+    /// How many bytes a second a connection reads of its bodies, by its number, and gives back in flow control; nil: all
+    /// at once. Flow control gives back half a window at a time, of 64 KB a connection.
+    package var readBytesPerSecond: @Sendable (_ connection: UInt64) -> Int? = { _ in nil }
 
     package init(certificateFile: String, keyFile: String) {
         self.certificateFile = certificateFile

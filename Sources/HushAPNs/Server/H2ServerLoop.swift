@@ -17,6 +17,9 @@ final class H2ServerLoop<Handler: H2Handler> {
 
     private static var listenerTag: UInt64 { 0 }
     private static var wakeUpTag: UInt64 { 1 }
+    /// How long a turn waits at most, and where somebody reads slowly.
+    private static var turnMax: Duration { .seconds(1) }
+    private static var readInterval: Duration { .milliseconds(10) }
 
     private let options: H2ServerOptions
     private let tls: TLSContext
@@ -28,6 +31,8 @@ final class H2ServerLoop<Handler: H2Handler> {
     private var commands = H2Commands()
     private var delayed = DelayedCommands()
     private var ready: [UInt64] = []
+    /// Whether a slow reader has something to read.
+    private var readsSlowly = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     init(options: H2ServerOptions, tls: TLSContext, shared: H2ServerShared, handler: Handler) throws(SystemFault) {
@@ -48,12 +53,13 @@ final class H2ServerLoop<Handler: H2Handler> {
         Sockets.blockBrokenPipeSignal()
         while !shared.isStopped.load(ordering: .acquiring) {
             ready.removeAll(keepingCapacity: true)
-            let wait = delayed.next.map { min(max($0 - MonotonicTime.now(), .zero), .seconds(1)) } ?? .seconds(1)
+            let due = delayed.next.map { max($0 - MonotonicTime.now(), .zero) } ?? Self.turnMax
+            let wait = min(due, readsSlowly ? Self.readInterval : Self.turnMax)
             try poller.wait(atMost: wait) { tag, _ in ready.append(tag) }
             let now = MonotonicTime.now()
             for tag in ready {
                 switch tag {
-                case Self.listenerTag: try acceptAll()
+                case Self.listenerTag: try acceptAll(at: now)
                 case Self.wakeUpTag: shared.wakeUp.clear()
                 default: try read(tag, at: now)
                 }
@@ -61,11 +67,16 @@ final class H2ServerLoop<Handler: H2Handler> {
             handler.turn(at: now, commands: &commands)
             while let command = delayed.popDue(at: now) { commands.immediate.append(command) }
             try perform(at: now)
-            for connection in Array(connections.values) { try flush(connection, at: now) }
+            readsSlowly = false
+            for connection in Array(connections.values) {
+                connection.session.read(at: now)
+                if connection.session.isReading { readsSlowly = true }
+                try flush(connection, at: now)
+            }
         }
     }
 
-    private func acceptAll() throws(SystemFault) {
+    private func acceptAll(at now: MonotonicTime) throws(SystemFault) {
         while let socket = try Sockets.accept(from: shared.listener) {
             if connections.count >= options.connectionsMax { continue }
             let tag = nextTag
@@ -73,7 +84,7 @@ final class H2ServerLoop<Handler: H2Handler> {
             do {
                 let channel = SecureChannel(accepted: try TLSStream.accepting(socket, context: tls))
                 let connection = Connection(
-                    session: try ServerSession(id: tag, options: options), channel: channel)
+                    session: try ServerSession(id: tag, options: options, at: now), channel: channel)
                 connections[tag] = connection
                 try watch(connection)
             } catch let fault as SystemFault {

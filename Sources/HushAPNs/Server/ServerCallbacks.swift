@@ -2,7 +2,10 @@ import CNghttp2
 
 /// nghttp2's callbacks of a server session; the context is the `ServerSession`, unretained, which deletes it first.
 enum ServerCallbacks {
-    static func makeSession(for context: UnsafeMutableRawPointer, memory: SessionMemory) -> OpaquePointer? {
+    /// `isSlow`: what was read is given back by `ServerSession.read`, and not at once.
+    static func makeSession(
+        for context: UnsafeMutableRawPointer, memory: SessionMemory, isSlow: Bool
+    ) -> OpaquePointer? {
         var callbacks: OpaquePointer?
         var options: OpaquePointer?
         guard nghttp2_session_callbacks_new(&callbacks) == 0, nghttp2_option_new(&options) == 0 else { return nil }
@@ -11,6 +14,7 @@ enum ServerCallbacks {
             nghttp2_option_del(options)
         }
         nghttp2_option_set_no_closed_streams(options, 1)
+        if isSlow { nghttp2_option_set_no_auto_window_update(options, 1) }
         // A client that gives up many requests at their deadline is no attacker here.
         nghttp2_option_set_stream_reset_rate_limit(options, 1_000_000, 1_000_000)
         nghttp2_session_callbacks_set_on_begin_headers_callback(callbacks, onBegin)

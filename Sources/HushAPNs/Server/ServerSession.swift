@@ -20,12 +20,19 @@ final class ServerSession: FrameSession {
     private var slots: [Slot] = []
     private var free: [Int] = []
     private var digits: [UInt8] = [0, 0, 0]
+    /// Of a slow reader: bytes a second, what came and is not read, and when it read last.
+    private let readBytesPerSecond: Int?
+    private var unread = 0
+    private var lastRead: MonotonicTime
 
-    init(id: UInt64, options: H2ServerOptions) throws(TLSFault) {
+    init(id: UInt64, options: H2ServerOptions, at now: MonotonicTime) throws(TLSFault) {
         self.id = id
+        readBytesPerSecond = options.readBytesPerSecond(id)
+        lastRead = now
         requestBytesMax = options.requestBytesMax
         session = nil
-        let made = ServerCallbacks.makeSession(for: Unmanaged.passUnretained(self).toOpaque(), memory: memory)
+        let made = ServerCallbacks.makeSession(
+            for: Unmanaged.passUnretained(self).toOpaque(), memory: memory, isSlow: readBytesPerSecond != nil)
         guard let made else { throw TLSFault("nghttp2 cannot make a session") }
         session = made
         allowStreams(options.streamsMax)
@@ -61,6 +68,19 @@ final class ServerSession: FrameSession {
     var isOver: Bool { nghttp2_session_want_read(session) == 0 && nghttp2_session_want_write(session) == 0 }
 
     func request(_ slot: Int) -> H2Request { slots[slot].request }
+
+    /// Whether a slow reader has something to read.
+    var isReading: Bool { unread > 0 }
+
+    /// Gives back the room of what a slow reader has read by now.
+    func read(at now: MonotonicTime) {
+        guard let readBytesPerSecond, unread > 0 else { return lastRead = now }
+        let bytes = min(unread, Int((now - lastRead).inSeconds * Double(readBytesPerSecond)))
+        if bytes == 0 { return }
+        lastRead = now
+        unread -= bytes
+        nghttp2_session_consume_connection(session, bytes)
+    }
 
     // MARK: Commands
 
@@ -134,6 +154,7 @@ final class ServerSession: FrameSession {
 
     /// What exceeds the limit is cut off: the handler sees a body that is too long.
     func body(_ index: Int, _ bytes: UnsafeBufferPointer<UInt8>) {
+        if readBytesPerSecond != nil { unread += bytes.count }
         let room = requestBytesMax - slots[index].request.body.count
         slots[index].request.body.append(contentsOf: bytes.prefix(max(0, room)))
     }

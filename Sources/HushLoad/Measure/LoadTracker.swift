@@ -3,7 +3,8 @@ public import HushBase
 /// Follows the items of a run, and measures each from the time at which it was *meant* to be sent: a sender or a server
 /// that stalls cannot hide behind what it therefore did not ask for (no coordinated omission).
 ///
-/// Times are arguments. Four bytes and three bits of memory for each item.
+/// Times are arguments. Four bytes and three bits of memory for each item, some thirty bytes for each device that an
+/// audience reaches.
 public struct LoadTracker: Sendable {
     /// What happened in one second.
     public struct Second: Hashable, Sendable {
@@ -20,6 +21,12 @@ public struct LoadTracker: Sendable {
         public var open = 0
     }
 
+    /// The devices of one audience.
+    private struct Audience {
+        var size: Int
+        var accepted: Set<UInt64> = []
+    }
+
     private let schedule: ArrivalSchedule
     private let start: MonotonicTime
     /// Items before it are not measured.
@@ -33,6 +40,10 @@ public struct LoadTracker: Sendable {
     public private(set) var lagMax = 0
     /// Items by kind.
     public private(set) var kinds: [LoadItem.Kind: Int] = [:]
+    /// Devices that audiences were for, and those that got theirs.
+    public private(set) var audienceDevices = 0
+    public private(set) var audienceAccepted = 0
+    private var audiences: [Int: Audience] = [:]
     private var isNew = BitSet()
     private var isAccepted = BitSet()
     private var isDealtWith = BitSet()
@@ -56,8 +67,8 @@ public struct LoadTracker: Sendable {
         histograms[way, default: LatencyHistogram()].record(latency)
     }
 
-    /// The next item left for Kafka, at its time or late.
-    public mutating func sent(_ item: LoadItem, index: Int) {
+    /// The next item left for Kafka, at its time or late; `devices` is how many an audience has.
+    public mutating func sent(_ item: LoadItem, index: Int, devices: Int = 0) {
         sent += 1
         current.sent += 1
         kinds[item.kind, default: 0] += 1
@@ -68,6 +79,9 @@ public struct LoadTracker: Sendable {
         case .read, .retract:
             isDealtWith.insert(item.subject)
             if clears[item.subject] == nil { clears[item.subject] = index }
+        case .audience:
+            audiences[index] = Audience(size: devices)
+            audienceDevices += devices
         case .update, .duplicate, .bad: break
         }
     }
@@ -90,9 +104,17 @@ public struct LoadTracker: Sendable {
         plannedAt[subject] = 0
     }
 
-    /// APNs answered 200 to a push that carried a create of this notification; only the first counts.
-    public mutating func accepted(create subject: Int, at now: MonotonicTime) {
-        guard subject < sent, isAccepted.insert(subject) else { return }
+    /// APNs answered 200 to a push that carried a create of this notification; only the first counts, of an audience
+    /// the first of each device.
+    public mutating func accepted(create subject: Int, device: UInt64 = 0, at now: MonotonicTime) {
+        guard subject < sent else { return }
+        if audiences[subject] != nil {
+            guard audiences[subject]?.accepted.insert(device).inserted == true else { return }
+            audienceAccepted += 1
+            if subject >= measuredFrom { record(.audience, now - intended(subject)) }
+            return
+        }
+        guard isAccepted.insert(subject) else { return }
         accepted += 1
         current.accepted += 1
         let latency = now - intended(subject)
@@ -123,7 +145,9 @@ public struct LoadTracker: Sendable {
     }
 
     /// Whether all that can come has come.
-    public var isSettled: Bool { sent == schedule.count && lag == 0 && open.isEmpty }
+    public var isSettled: Bool {
+        sent == schedule.count && lag == 0 && audienceAccepted >= audienceDevices && open.isEmpty
+    }
 
     /// Notifications that nobody dealt with and APNs never accepted. What was read or retracted while it waited need not
     /// leave.
@@ -133,11 +157,17 @@ public struct LoadTracker: Sendable {
     }
 
     /// The run is over: what was not accepted counts with the time it has waited by now.
-    /// - Returns: how many these are.
+    /// - Returns: how many these are; of an audience each device that got nothing.
     public mutating func finish(at now: MonotonicTime) -> Int {
         let left = open
         for index in left where index >= measuredFrom { record(.accept, now - intended(index)) }
-        return left.count
+        var missed = 0
+        for (index, audience) in audiences {
+            let lacking = max(0, audience.size - audience.accepted.count)
+            missed += lacking
+            if index >= measuredFrom { for _ in 0..<lacking { record(.audience, now - intended(index)) } }
+        }
+        return left.count + missed
     }
 }
 

@@ -68,6 +68,8 @@ public enum Figure: Hashable, Sendable {
         case plan
         /// From the plan line to the outcome line.
         case deliver
+        /// From when a notification for an audience was meant to be sent until APNs accepted it, for each of its devices.
+        case audience
     }
 
     public enum Statistic: Hashable, Sendable {
@@ -77,7 +79,7 @@ public enum Figure: Hashable, Sendable {
     }
 
     case latency(Way, Statistic)
-    /// Notifications that were never accepted.
+    /// Notifications that were never accepted; of an audience each device counts.
     case unanswered
     /// The most items that were sent and not yet planned.
     case lag
@@ -102,7 +104,7 @@ public enum Figure: Hashable, Sendable {
             case "rate": self = .rate
             default:
                 throw LoadFault(
-                    "there is no figure \(name): take pNN, mean or max, of accept (the default), clear, plan or deliver, "
+                    "there is no figure \(name): take pNN, mean or max, of accept (the default), clear, plan, deliver or audience, "
                         + "as clear.p99; or unanswered, lag, rate")
             }
         }

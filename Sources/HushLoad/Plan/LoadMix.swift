@@ -9,6 +9,10 @@ public struct LoadMix: Hashable, Sendable {
     public var duplicates = 0.05
     /// Records that cannot be read.
     public var bad = 0.001
+    /// Notifications for an audience: for everybody whose device has one tag.
+    public var audiences = 0.0
+    /// How many people have the same tag, about.
+    public var audienceSize = 100
     /// New notifications that go to the few recipients who get more than others: one of a hundred.
     public var hot = 0.1
     public var seed: UInt64 = 1
@@ -31,32 +35,42 @@ public struct LoadMix: Hashable, Sendable {
 
     /// What is wrong with it; nil where it is good.
     public var fault: String? {
-        let shares = [reads, retracts, updates, duplicates, bad, hot]
-        guard shares.allSatisfy({ (0...1).contains($0) }), reads + retracts + updates + duplicates + bad <= 1 else {
+        let shares = [reads, retracts, updates, duplicates, bad, audiences]
+        guard (shares + [hot]).allSatisfy({ (0...1).contains($0) }), shares.reduce(0, +) <= 1 else {
             return "the shares of the mix must lie between 0 and 1, and be at most 1 together"
         }
         if recipients < 1 { return "there must be a recipient" }
+        if audienceSize < 1 { return "an audience must have somebody" }
         return nil
     }
 
     /// Only new notifications: what the delivery stage alone is loaded with.
     public static func createsOnly(_ mix: LoadMix) -> LoadMix {
         var mix = mix
-        (mix.reads, mix.retracts, mix.updates, mix.duplicates, mix.bad) = (0, 0, 0, 0, 0)
+        (mix.reads, mix.retracts, mix.updates, mix.duplicates, mix.bad, mix.audiences) = (0, 0, 0, 0, 0, 0)
         return mix
     }
+
+    /// How many tags there are; people have them by turns.
+    var groups: Int { max(1, recipients / max(1, audienceSize)) }
+
+    /// The tag's number of a recipient's device.
+    func group(of recipient: Int) -> Int { recipient % groups }
+
+    /// How many devices have a tag.
+    public func members(of group: Int) -> Int { recipients / groups + (group < recipients % groups ? 1 : 0) }
 }
 
 /// One item of a load test; a function of the mix and its number.
 public struct LoadItem: Hashable, Sendable {
     public enum Kind: Hashable, Sendable, CaseIterable {
-        case create, update, read, retract, duplicate, bad
+        case create, update, read, retract, duplicate, bad, audience
     }
 
     public var kind: Kind
     /// The item that made the notification it is about; its own number for a new one.
     public var subject: Int
-    /// The number of the recipient.
+    /// The number of the recipient; of an audience that of its tag.
     public var recipient: Int
 }
 
@@ -66,7 +80,7 @@ extension LoadMix {
     public func item(_ index: Int) -> LoadItem {
         var (drawn, random) = draw(index)
         switch drawn.kind {
-        case .create, .bad: return drawn
+        case .create, .bad, .audience: return drawn
         case .read, .retract, .update, .duplicate:
             let back = distance + Int.random(in: 0...distance, using: &random)
             // A few steps find a new notification; each item costs a constant time.
@@ -102,9 +116,15 @@ extension LoadMix {
                 .duplicate
             } else if falls(in: bad) {
                 .bad
+            } else if falls(in: audiences) {
+                .audience
             } else {
                 .create
             }
+        if kind == .audience {
+            let group = Int.random(in: 0..<groups, using: &random)
+            return (LoadItem(kind: kind, subject: index, recipient: group), random)
+        }
         let isHot = Double.random(in: 0..<1, using: &random) < hot
         let crowd = isHot ? max(1, recipients / 100) : recipients
         return (LoadItem(kind: kind, subject: index, recipient: Int.random(in: 0..<crowd, using: &random)), random)

@@ -35,6 +35,9 @@ public final class LoadRecords {
 
     public func id(_ index: Int) -> Bytes { Bytes("\(mix.trialPrefix)\(index)") }
 
+    /// What the devices of a group have, and no device of another run.
+    public func tag(_ group: Int) -> Bytes { Bytes("\(mix.run)g\(group)") }
+
     /// The item that an id belongs to; nil for what is none of this run's.
     public func index(of id: UnsafeRawBufferPointer) -> Int? {
         guard id.count > prefix.count, id.starts(with: prefix) else { return nil }
@@ -53,12 +56,19 @@ public final class LoadRecords {
         json.member("device", device(number))
         json.member("token", token(number))
         json.member("app", Self.app)
-        json.raw(",\"environment\":\"production\",\"dialect\":\"hush\",\"acks\":false}")
+        json.raw(",\"environment\":\"production\",\"dialect\":\"hush\",\"acks\":false")
+        if mix.audiences > 0 {
+            json.raw(",\"tags\":[")
+            json.string(tag(mix.group(of: number)))
+            json.byte(UInt8(ascii: "]"))
+        }
+        json.byte(UInt8(ascii: "}"))
         return LoadRecord(topic: .devices, key: recipient(number).raw, value: json.bytes)
     }
 
     /// `created` is the time at which the sender makes it.
     public func record(_ item: LoadItem) -> LoadRecord {
+        if item.kind == .audience { return audience(item) }
         let recipient = recipient(item.recipient)
         json.removeAll()
         json.raw("{\"recipient\":")
@@ -72,10 +82,23 @@ public final class LoadRecords {
         case .read:
             topic = .reads
             json.raw(",\"revision\":2")
-        case .bad: break
+        case .bad, .audience: break
         }
         json.byte(UInt8(ascii: "}"))
         return LoadRecord(topic: topic, key: recipient.raw, value: json.bytes)
+    }
+
+    private func audience(_ item: LoadItem) -> LoadRecord {
+        let id = id(item.subject)
+        json.removeAll()
+        json.raw("{\"id\":")
+        json.string(id)
+        json.raw(",\"audience\":{\"all\":[")
+        json.string(tag(item.recipient))
+        json.raw("]}")
+        show(revision: 1)
+        json.byte(UInt8(ascii: "}"))
+        return LoadRecord(topic: .intents, key: id.raw, value: json.bytes)
     }
 
     private func show(revision: Int) {

@@ -43,10 +43,11 @@ public enum LoadPage {
         table{border-collapse:collapse}td{padding:.2rem 1rem .2rem 0}.good{color:#0a7d3c}.bad{color:#b3261e}
         svg{width:100%;height:auto}svg text{font:11px system-ui,sans-serif;fill:#56606d}.grid{stroke:#e3e7ec}
         .a{stroke:#1f6feb;fill:none;stroke-width:2}.b{stroke:#d1590f;fill:none;stroke-width:2}
-        .c{stroke:#7a3fc0;fill:none;stroke-width:2}.d{stroke:#0a7d3c;fill:none;stroke-width:2}.bar{fill:#1f6feb}
+        .c{stroke:#7a3fc0;fill:none;stroke-width:2}.d{stroke:#0a7d3c;fill:none;stroke-width:2}
+        .e{stroke:#b08800;fill:none;stroke-width:2}.bar{fill:#1f6feb}
         """
 
-    private static let classes = ["a", "b", "c", "d"]
+    private static let classes = ["a", "b", "c", "d", "e"]
 
     /// Each halving of the rest to 100 % takes the same width, as HdrHistogram's plots have it.
     private static func percentiles(_ result: LoadResult) -> String {

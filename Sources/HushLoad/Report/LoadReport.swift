@@ -25,6 +25,7 @@ public struct LoadReport: Sendable {
         case .clear: "read or retract to accept"
         case .plan: "intent to plan line"
         case .deliver: "plan line to outcome line"
+        case .audience: "audience to accept, each device"
         }
     }
 
@@ -37,6 +38,9 @@ public struct LoadReport: Sendable {
         text += ", at worst \(seconds(result.sentLate.inSeconds)) late\n"
         text += "accepted    \(tracker.accepted) of \(tracker.creates) notifications, "
         text += "\(HistogramText.fixed(result.rate, 0)) a second; \(result.unanswered) never\n"
+        if tracker.audienceDevices > 0 {
+            text += "audiences   \(tracker.audienceAccepted) of \(tracker.audienceDevices) devices\n"
+        }
         if result.undelivered > 0 { text += "kafka       did not take \(result.undelivered) records\n" }
         text += "lag         at most \(tracker.lagMax) items sent and not planned\n"
         text += "decisions   \(Self.list(result.decisions))\n"
@@ -147,6 +151,8 @@ extension LoadReport {
         [
             ("duration", result.schedule.duration.inSeconds), ("notifications", Double(result.tracker.creates)),
             ("accepted", Double(result.tracker.accepted)), ("accepted_per_second", result.rate),
+            ("audience_devices", Double(result.tracker.audienceDevices)),
+            ("audience_accepted", Double(result.tracker.audienceAccepted)),
             ("unanswered", Double(result.unanswered)), ("undelivered", Double(result.undelivered)),
             ("lag_max", Double(result.tracker.lagMax)), ("sent_late", result.sentLate.inSeconds),
             ("workers", result.workers.map(Double.init)), ("cpu_micros_plan", result.cpuMicros(.plan)),
@@ -231,27 +237,5 @@ extension LoadReport {
         return "\(elapsed) of \(Int(progress.duration.inSeconds.rounded())) s, \(second.sent)/s sent, "
             + "\(second.accepted)/s accepted, p99 \(seconds(Double(second.p99) / 1e9)), lag \(second.lag), "
             + "open \(second.open)"
-    }
-
-    /// One row of the table of `--scale`.
-    public static func scaleRow(_ result: LoadResult, workers: Int) -> [String] {
-        func time(_ figure: Figure) -> String { result.value(figure).map(seconds) ?? "-" }
-        func micros(_ stage: Stage) -> String {
-            result.cpuMicros(stage).map { HistogramText.fixed($0, 1) } ?? "-"
-        }
-        let rate = Double(result.schedule.count) / max(1e-9, result.schedule.duration.inSeconds)
-        return [
-            "\(workers)", HistogramText.fixed(rate, 0), HistogramText.fixed(result.rate, 0),
-            time(.latency(.accept, .quantile(0.5))), time(.latency(.accept, .quantile(0.99))),
-            micros(.plan), micros(.deliver), "\(result.tracker.lagMax)", "\(result.unanswered)",
-        ]
-    }
-
-    public static func scaleTable(_ rows: [[String]]) -> String {
-        let head = [
-            "workers", "items/s", "accepted/s", "p50", "p99", "plan µs/item", "deliver µs/item", "lag",
-            "never accepted",
-        ]
-        return table([head] + rows)
     }
 }

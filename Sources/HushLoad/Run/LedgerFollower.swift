@@ -63,8 +63,9 @@ final class LedgerFollower {
 
     private func take(_ line: JSONValue, _ at: MonotonicTime, _ tracker: inout LoadTracker) {
         if let decision = line["decision"] {
-            guard isOurs(line["recipient"]) else { return }
             let name = text(decision)
+            guard let recipient = line["recipient"] else { return takeFanout(line, name, at, &tracker) }
+            guard isOurs(recipient) else { return }
             decisions[name, default: 0] += 1
             switch name {
             case "registered": registered += 1
@@ -79,6 +80,15 @@ final class LedgerFollower {
         }
     }
 
+    /// An audience's intent has its line where it is copied to all partitions; what these do about it is their work.
+    private func takeFanout(_ line: JSONValue, _ name: String, _ at: MonotonicTime, _ tracker: inout LoadTracker) {
+        guard name == "fanout" || name == "sliced", let id = line["id"], let subject = records.index(of: id.text) else {
+            return
+        }
+        decisions[name, default: 0] += 1
+        if name == "fanout" { tracker.planned(subject, isNew: false, at: at) }
+    }
+
     private func takeOutcome(_ name: String, _ ops: JSONValue, _ at: MonotonicTime, _ tracker: inout LoadTracker) {
         for op in ops.children where isOurs(op["recipient"]) {
             outcomes[name, default: 0] += 1
@@ -90,7 +100,8 @@ final class LedgerFollower {
             }
             guard measuresAccepts else { continue }
             if isCreate {
-                tracker.accepted(create: subject, at: at)
+                let device = FNV1a.hash([UInt8](op["recipient"]?.text ?? UnsafeRawBufferPointer(start: nil, count: 0)))
+                tracker.accepted(create: subject, device: device, at: at)
             } else {
                 tracker.accepted(clear: subject, at: at)
             }

@@ -10,6 +10,8 @@ final class LoadAPNs {
         var trial: Int
         var subject: Int
         var isCreate: Bool
+        /// Stands for the token.
+        var device: UInt64
         var at: MonotonicTime
     }
 
@@ -32,6 +34,7 @@ final class LoadAPNs {
             onAccept: { push in
                 guard push.isAnswered else { return }
                 let at = MonotonicTime.now() + push.answerAfter
+                let device = FNV1a.hash(push.token.raw)
                 for op in push.payload["hush"]?["ops"]?.array ?? [] {
                     guard let parts = op.array, parts.count > 2, let id = parts[2].id, id.raw.starts(with: prefix)
                     else {
@@ -42,7 +45,9 @@ final class LoadAPNs {
                     guard numbers.count == 2 else { continue }
                     // A full mailbox would mean that the tracker stands still; the item is then never accepted, and told.
                     _ = accepts.offer(
-                        Accept(trial: numbers[0], subject: numbers[1], isCreate: parts[1].string == "c", at: at))
+                        Accept(
+                            trial: numbers[0], subject: numbers[1], isCreate: parts[1].string == "c", device: device,
+                            at: at))
                 }
             })
     }
@@ -52,7 +57,7 @@ final class LoadAPNs {
         accepts.takeAll(into: &batch)
         for accept in batch where accept.trial == trial {
             if accept.isCreate {
-                tracker.accepted(create: accept.subject, at: accept.at)
+                tracker.accepted(create: accept.subject, device: accept.device, at: accept.at)
             } else {
                 tracker.accepted(clear: accept.subject, at: accept.at)
             }

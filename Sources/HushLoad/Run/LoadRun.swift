@@ -121,7 +121,8 @@ public final class LoadRun {
                 let index = tracker.sent
                 let item = mix.item(index)
                 try sender.send(item, index, records)
-                tracker.sent(item, index: index)
+                let devices = item.kind == .audience ? mix.members(of: item.recipient) : 0
+                tracker.sent(item, index: index, devices: devices)
                 if options.isDeliveryOnly { tracker.planned(nil, isNew: false, at: now) }
             }
             producer.poll()

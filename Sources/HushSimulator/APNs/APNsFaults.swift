@@ -34,6 +34,31 @@ public struct APNsFaults: Hashable, Sendable {
     public var logNormal: LogNormal?
     /// Once in each `every`, counted from the first request, no answer leaves for so long: what came in waits for its end.
     public var stall: Stall?
+    /// Connections whose peer reads slowly; nil: none.
+    public var slowReaders: SlowReaders?
+
+    /// Peers that read slowly: they give room for further bodies at a rate, and answer late.
+    public struct SlowReaders: Hashable, Sendable {
+        /// The share of connections, from 0 to 1.
+        public var share: Double
+        /// What each reads; a window of 64 KB is filled at once.
+        public var bytesPerSecond: Int
+        /// How long each of their answers takes at least.
+        public var latency: Duration
+
+        public init(share: Double, bytesPerSecond: Int, latency: Duration) {
+            self.share = share
+            self.bytesPerSecond = bytesPerSecond
+            self.latency = latency
+        }
+
+        /// Whether a connection is one of them: a function of its number and the seed.
+        public func has(connection: UInt64, seed: UInt64) -> Bool {
+            var random = SplitMix64(seed: seed &+ connection &* 0x9e37_79b9_7f4a_7c15)
+            _ = random.next()
+            return random.chance(share)
+        }
+    }
 
     public struct LogNormal: Hashable, Sendable {
         public var median: Duration

@@ -78,9 +78,12 @@ public struct APNsService: Sendable {
         scripted[token] = reason
     }
 
-    /// Takes a request; the push where it is delivered, whether its sender learns of it or not.
-    public mutating func receive(_ request: SimulatedRequest, now: Timestamp) -> (APNsReply, AcceptedPush?) {
-        var latency = faults.drawLatency(&random)
+    /// Takes a request; the push where it is delivered, whether its sender learns of it or not. Its answer takes
+    /// `latencyMin` at least.
+    public mutating func receive(
+        _ request: SimulatedRequest, now: Timestamp, latencyMin: Duration = .zero
+    ) -> (APNsReply, AcceptedPush?) {
+        var latency = max(faults.drawLatency(&random), latencyMin)
         if let stall = faults.stall {
             let first = began ?? now
             began = first

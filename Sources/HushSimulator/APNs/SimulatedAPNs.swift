@@ -66,9 +66,12 @@ public final class SimulatedAPNs: Sendable {
         serverOptions.port = options.port
         // APNs lets one stream through until it has seen a good provider token.
         serverOptions.streamsMax = 1
-        let goAwayEvery = options.faults.goAwayEvery
+        let (faults, seed) = (options.faults, options.seed)
+        if let slow = faults.slowReaders {
+            serverOptions.readBytesPerSecond = { slow.has(connection: $0, seed: seed) ? slow.bytesPerSecond : nil }
+        }
         server = try H2Server(serverOptions) {
-            APNsHandler(service: service, goAwayEvery: goAwayEvery, onAccept: onAccept, onBreak: onBreak)
+            APNsHandler(service: service, faults: faults, seed: seed, onAccept: onAccept, onBreak: onBreak)
         }
         self.service = service
         port = server.port
@@ -114,29 +117,36 @@ private struct APNsHandler: H2Handler {
         var streams = 0
         var isTrusted = false
         var isLeaving = false
+        /// Of a slow reader, how long an answer takes at least.
+        var latencyMin = Duration.zero
         /// Requests whose answer waits for its time.
         var waiting: [(apnsID: Bytes, due: MonotonicTime)] = []
     }
 
     let service: SharedService
-    let goAwayEvery: Int?
+    let faults: APNsFaults
+    let seed: UInt64
     let onAccept: @Sendable (AcceptedPush) -> Void
     let onBreak: @Sendable (BrokenConnection) -> Void
     private let reader = PayloadReader()
     private var connections: [UInt64: Connection] = [:]
 
     init(
-        service: SharedService, goAwayEvery: Int?, onAccept: @escaping @Sendable (AcceptedPush) -> Void,
-        onBreak: @escaping @Sendable (BrokenConnection) -> Void
+        service: SharedService, faults: APNsFaults, seed: UInt64,
+        onAccept: @escaping @Sendable (AcceptedPush) -> Void, onBreak: @escaping @Sendable (BrokenConnection) -> Void
     ) {
         self.service = service
-        self.goAwayEvery = goAwayEvery
+        self.faults = faults
+        self.seed = seed
         self.onAccept = onAccept
         self.onBreak = onBreak
     }
 
     mutating func opened(connection: UInt64, at now: MonotonicTime, commands: inout H2Commands) {
         connections[connection] = Connection()
+        if let slow = faults.slowReaders, slow.has(connection: connection, seed: seed) {
+            connections[connection]?.latencyMin = slow.latency
+        }
     }
 
     mutating func closed(connection: UInt64, at now: MonotonicTime) {
@@ -153,7 +163,8 @@ private struct APNsHandler: H2Handler {
         }
         let simulated = SimulatedRequest(headers: headers, body: request.body, payload: reader.read(request.body))
         let time = Timestamp(millis: WallClock.nowMillis())
-        let (reply, push) = service.state.withLock { $0.receive(simulated, now: time) }
+        let latencyMin = connections[request.id.connection]?.latencyMin ?? .zero
+        let (reply, push) = service.state.withLock { $0.receive(simulated, now: time, latencyMin: latencyMin) }
         if let push { onAccept(push) }
         var isRefused = false
         switch reply {
@@ -182,7 +193,7 @@ private struct APNsHandler: H2Handler {
             connection.isTrusted = true
             commands.add(.allowStreams(connection: id, Self.streamsMax))
         }
-        if let goAwayEvery, connection.streams >= goAwayEvery, !connection.isLeaving {
+        if let goAwayEvery = faults.goAwayEvery, connection.streams >= goAwayEvery, !connection.isLeaving {
             connection.isLeaving = true
             commands.add(.goAway(connection: id, lastStream: nil, debug: Array(#"{"reason":"Shutdown"}"#.utf8)))
         }

@@ -52,12 +52,14 @@ final class ScriptedServer: Sendable {
     private let state = State()
 
     init(
-        _ directory: TestDirectory, streamsMax: Int = 1000, port: UInt16 = 0, _ script: @escaping Script
+        _ directory: TestDirectory, streamsMax: Int = 1000, port: UInt16 = 0, readBytesPerSecond: Int? = nil,
+        _ script: @escaping Script
     ) throws {
         var options = H2ServerOptions(
             certificateFile: directory.certificates.certificateFile, keyFile: directory.certificates.keyFile)
         options.streamsMax = streamsMax
         options.port = port
+        options.readBytesPerSecond = { _ in readBytesPerSecond }
         let state = state
         server = try H2Server(options) { Handler(state: state, script: script) }
     }
