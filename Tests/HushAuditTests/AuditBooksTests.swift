@@ -91,6 +91,45 @@ import Testing
         #expect(books.close().told == ["cut_end hush.intents-0@2"])
     }
 
+    @Test("a part that the end of the reading cuts lacks its end only if that does not come; one that begins later may")
+    func movingEnd() throws {
+        let rig = try AuditRig()
+        try rig.playDay()
+        let lines = rig.ledger
+        let orders = lines.indices.filter { String(decoding: lines[$0], as: UTF8.self).contains(#""order":"#) }
+        func books(_ passes: [Range<Int>]) throws -> AuditBooks {
+            var random = SplitMix64(seed: 1)
+            let spans = rig.inputs.enumerated().map { topic, inputs in
+                AuditBooks.Span(InputTopic.allCases[topic], 0, start: 0, end: Int64(inputs.count))
+            }
+            let books = try AuditBooks(
+                spans: spans, AuditBooks.Surroundings(ledgerPartitions: 1), random: &random)
+            for (topic, inputs) in rig.inputs.enumerated() {
+                for (offset, input) in inputs.enumerated() {
+                    AuditRig.show(offset, input.key, input.value) { books.takeInput(InputTopic.allCases[topic], $0) }
+                }
+            }
+            for pass in passes {
+                for offset in pass { AuditRig.show(offset, [], lines[offset]) { books.takeLine($0) } }
+                books.endLedgerPass()
+            }
+            return books
+        }
+        // The first part is cut, and stays so.
+        let cut = try books([0..<orders[0], orders[0]..<orders[0]])
+        #expect(cut.lacksEnd(.success([:])))
+        #expect(cut.close().violationCounts[.openPart] == 1)
+        // It is cut, and its end comes; by then another has begun.
+        let moving = try books([0..<orders[0], orders[0]..<orders[1] - 1])
+        #expect(!moving.lacksEnd(.success([:])))
+        #expect(moving.close().told == [])
+        // What the planner had committed before lacks until its order line has come.
+        let early = try books([0..<orders[0] + 1])
+        #expect(early.lacksEnd(.success([Topic.intents.name: [6]])))
+        let late = try books([0..<orders[0] + 1, orders[0] + 1..<lines.count])
+        #expect(!late.lacksEnd(.success([Topic.intents.name: [6]])))
+    }
+
     @Test("where the group's offsets cannot be read, a cut end would not show: nothing is proved")
     func endUnknown() throws {
         var random = SplitMix64(seed: 1)
@@ -99,6 +138,9 @@ import Testing
         let report = books.close()
         #expect(report.verdict == .unproved)
         #expect(report.doubts.map(\.code) == [.endUnknown])
+        let other = try AuditBooks(spans: [], AuditBooks.Surroundings(ledgerPartitions: 1), random: &random)
+        other.expectDelivered(.failure(.refused("not authorized")))
+        #expect(other.close().doubts.first?.detail.hasPrefix("group hush-deliverer: ") == true)
         #expect(report.doubts.first?.detail.hasPrefix("group t.hush-planner: ") == true)
     }
 

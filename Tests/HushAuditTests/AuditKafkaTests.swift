@@ -73,6 +73,21 @@ struct AuditKafkaTests {
         #expect(story.contains("pending, and nothing is told of it since it was planned"))
     }
 
+    @Test("what the deliverers' group has committed, and no order line tells of, is named")
+    func deliveredEnd() throws {
+        let (intents, pushes) = (prefix + Topic.intents.name, prefix + Topic.pushes.name)
+        let producer = try RecordProducer(kafka, topics: [intents, pushes])
+        try producer.send(intents, key: Array("ada".utf8), value: Array("{}".utf8))
+        for _ in 0..<3 { try producer.send(pushes, partition: 1, key: Array("a".utf8), value: Array("{}".utf8)) }
+        try producer.flush()
+        #expect(try audit().verdict == .proved)
+        let group = prefix + WorkerGroup.deliverer
+        try GroupOffsets.commit(2, topic: pushes, partition: 1, group: group, kafka: kafka)
+        let report = try audit()
+        #expect(report.violationCounts == [.cutEnd: 1])
+        #expect(report.violations.first?.place == "hush.pushes-1@0", "\(report.text)")
+    }
+
     @Test("a copy of the ledger without one of its records is wrong, and the record is named")
     func tampered() throws {
         try topics.plan(records(60))

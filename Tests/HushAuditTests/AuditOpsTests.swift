@@ -11,7 +11,12 @@ import Testing
     private struct Scene {
         var lines: [[UInt8]] = []
         var inputs: [String] = [#"{"id":"one","recipient":"ada","title":"t"}"#]
-        var pushes: [[UInt8]] = []
+        var pushes: [(value: [UInt8], headers: [RecordHeader])] = []
+        /// What the deliverers' group has committed of them.
+        var delivered: Int64?
+        /// The copy of an audience's intent.
+        var copy: String?
+        static let copyPlace = Position(topic: .fanout, partition: 0, offset: 0)
         private let plan = LedgerBook(task: "plan-0", stage: .plan, config: "c", build: "test")
         private let deliver = LedgerBook(task: "deliver-0", stage: .deliver, config: "c", build: "test")
         private let now = Timestamp(millis: AuditRig.start)
@@ -25,11 +30,25 @@ import Testing
             plan.write(line, at: now) { lines.append(Array($0)) }
         }
 
-        mutating func push(_ id: Bytes, offset: Int64 = 0, cause: Position? = nil) {
+        mutating func push(_ id: Bytes, offset: Int64 = 0, cause: Position? = nil, headers: [RecordHeader] = []) {
             var json = JSONWriter()
             let op = Op(kind: .create, id: id, revision: 1)
             PushRecordWriter.write(.ops(owner: "ada", ops: [op], cause: cause ?? self.cause(offset)), into: &json)
-            pushes.append(json.bytes)
+            pushes.append((json.bytes, headers))
+        }
+
+        /// A copy of an audience's intent, and a slice of its walk.
+        mutating func slice(_ count: Int, isLast: Bool) {
+            if copy == nil {
+                copy = #"{"id":"promo","audience":{"all":["ios"]},"title":"t"}"#
+                plan.took(.fanout, offset: 0)
+                let line = PlanLine(decision: .planned, recipient: "", id: "promo", cause: Self.copyPlace)
+                plan.write(line, at: now) { lines.append(Array($0)) }
+            }
+            let slice = AudienceSlice(
+                id: "promo", revision: 1, cause: Self.copyPlace, after: nil, through: "ada", recipients: count,
+                isLast: isLast)
+            plan.write(slice, count: count, digest: "d", at: now) { lines.append(Array($0)) }
         }
 
         mutating func final(
@@ -42,7 +61,8 @@ import Testing
             }
         }
 
-        mutating func end(taken: Int = 1, at offset: Int64 = 0) {
+        mutating func end(taken: Int = 1, at offset: Int64 = 0, pushes: Range<Int64> = 0..<0) {
+            for offset in pushes { deliver.took(.pushes, offset: offset) }
             if taken > 0 { for number in 0..<taken { plan.took(.intents, offset: offset + Int64(number)) } }
             if plan.isOpen { plan.writeOrder(at: now) { lines.append(Array($0)) } }
             if deliver.isOpen { deliver.writeOrder(at: now) { lines.append(Array($0)) } }
@@ -60,8 +80,15 @@ import Testing
             for (offset, input) in inputs.enumerated() where !input.isEmpty {
                 AuditRig.show(offset, Array("ada".utf8), Array(input.utf8)) { books.takeInput(.intents, $0) }
             }
+            if let copy {
+                AuditRig.show(0, Array("promo".utf8), Array(copy.utf8)) { books.takeInput(.fanout, $0) }
+            }
             for (offset, line) in lines.enumerated() { AuditRig.show(offset, [], line) { books.takeLine($0) } }
-            for (offset, push) in pushes.enumerated() { AuditRig.show(offset, [], push) { books.takePush($0) } }
+            if let delivered { books.expectDelivered(.success([delivered])) }
+            for (offset, push) in pushes.enumerated() {
+                AuditRig.show(offset, [], push.value, headers: push.headers) { books.takePush($0) }
+            }
+            books.checkEnd(.success([:]))
             return books.close(pushesRead: comparesPushes ? [Int64(pushes.count)] : [])
         }
     }
@@ -191,6 +218,45 @@ import Testing
         gone.final(0, "one", "phone")
         gone.end()
         #expect(try gone.audit(comparesPushes: false).verdict == .proved)
+    }
+
+    @Test("once a walk is over, as many ops of an audience must be in hush.pushes as its slices planned")
+    func slices() throws {
+        func told(_ slices: [Int], isOver: Bool, pushes: Int) throws -> [String] {
+            try scene { scene in
+                scene.plan("one")
+                for (number, count) in slices.enumerated() {
+                    scene.slice(count, isLast: isOver && number == slices.count - 1)
+                }
+                for _ in 0..<pushes { scene.push("promo", cause: Scene.copyPlace) }
+                scene.end()
+            }
+        }
+        #expect(try told([2, 1], isOver: true, pushes: 3) == [])
+        #expect(try told([2, 0], isOver: false, pushes: 3) == [])
+        #expect(try told([2, 1], isOver: true, pushes: 2) == ["ops_not_pushed hush.fanout-0@0"])
+        #expect(try told([2, 1], isOver: true, pushes: 4) == ["ops_not_pushed hush.fanout-0@0"])
+        #expect(try told([0], isOver: true, pushes: 0) == [])
+    }
+
+    @Test("what the deliverers' group has committed must be in the ledger: their lines' cut end shows")
+    func deliveredEnd() throws {
+        func told(_ delivered: Int64?, covered: Range<Int64>) throws -> [String] {
+            try scene { scene in
+                scene.plan("one", ["phone", "pad"])
+                scene.push("one")
+                scene.push("one")
+                scene.final(0, "one", "phone")
+                scene.end(pushes: covered)
+                scene.delivered = delivered
+            }
+        }
+        #expect(try told(nil, covered: 0..<1) == [])
+        #expect(try told(1, covered: 0..<1) == [])
+        // What stands behind the last record are markers of transactions, and no record.
+        #expect(try told(9, covered: 0..<2) == [])
+        #expect(try told(2, covered: 0..<1) == ["cut_end hush.pushes-0@1"])
+        #expect(try told(2, covered: 0..<0) == ["cut_end hush.pushes-0@0"])
     }
 
     @Test("pushes of an input that was planned after the ledger was read convict nobody, those of a slice neither")

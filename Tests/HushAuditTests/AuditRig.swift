@@ -148,7 +148,8 @@ final class AuditRig {
     }
 
     static func show(
-        _ offset: Int, _ key: [UInt8], _ value: [UInt8]?, partition: Int32 = 0, _ body: (InputRecord) -> Void
+        _ offset: Int, _ key: [UInt8], _ value: [UInt8]?, partition: Int32 = 0, headers: [RecordHeader] = [],
+        _ body: (InputRecord) -> Void
     ) {
         key.withUnsafeBytes { key in
             (value ?? []).withUnsafeBytes { bytes in
@@ -156,7 +157,7 @@ final class AuditRig {
                     InputRecord(
                         input: 0, partition: partition, offset: Int64(offset),
                         appendTimeMillis: start + Int64(offset) * 1000,
-                        key: key, value: value == nil ? nil : bytes, headers: InputHeaders()))
+                        key: key, value: value == nil ? nil : bytes, headers: InputHeaders(headers)))
             }
         }
     }

@@ -41,29 +41,6 @@ extension AuditBooks {
             }, builds: builds.sorted())
     }
 
-    /// Whether the ledger covers what the planner's group had committed before it was read: by input topic and
-    /// partition. Where that cannot be asked, it is a doubt.
-    ///
-    /// Offsets, lines and order line of a part commit in one transaction, so a ledger that was cut at its end shows.
-    func checkEnd(_ asked: Result<[String: [Int64]], StreamFault>, prefix: String = "") {
-        let committed: [String: [Int64]]
-        switch asked {
-        case .success(let offsets): committed = offsets
-        case .failure(let fault): return doubt(.endUnknown, "group \(prefix)\(WorkerGroup.planner): \(fault)")
-        }
-        forEachSpan { span in
-            let topic = span.topic.topic.name
-            guard let offsets = committed[prefix + topic], Int(span.partition) < offsets.count else { return }
-            let end = min(offsets[Int(span.partition)], span.end)
-            guard maySayMissing else { return }
-            // Behind the last record there may be markers of transactions, which nobody takes.
-            guard span.planned < end, span.count(from: span.planned, to: end) > 0 else { return }
-            violations.add(
-                .cutEnd, topic, span.partition, span.planned,
-                "the planner has committed up to offset \(end), and the ledger tells of records up to \(span.planned)")
-        }
-    }
-
     private func closeChains() {
         guard maySayMissing else { return }
         let topic = surroundings.ledgerTopic
@@ -76,7 +53,7 @@ extension AuditBooks {
                 violations.add(
                     .missingLines, topic, partition, offset, "\(chain.name): \(what) missing before this offset")
             }
-            if chain.isOpen {
+            if chain.isLeftOpen {
                 violations.add(
                     .openPart, topic, partition, chain.lastOffset,
                     "\(chain.name): the lines up to this offset are covered by no order line: the end is missing")
@@ -167,7 +144,8 @@ extension AuditBooks {
     }
 
     private func closeSlices() {
-        for (count, cause) in sliced.values {
+        for op in sliced.values {
+            let (count, cause) = (op.open, op.cause)
             guard let span = span(cause) else { continue }
             if count >= 0 {
                 hours.add(HourBook.pending, span.hour(of: cause.offset), count)

@@ -87,8 +87,14 @@ extension AuditBooks {
             let words = { (value: JSONValue) in String(decoding: value.text, as: UTF8.self) }
             builds.insert("\(stage) build \(words(build)), config \(words(config))")
         }
-        if chain.stage == .plan, let home = chain.partition { checkOrder(line, chain, home, partition, offset) }
+        guard let home = chain.partition else { return }
+        if chain.stage == .plan { checkOrder(line, chain, home, partition, offset) }
+        if chain.stage == .deliver, let end = line.ends?[Self.pushesName]?.whole {
+            delivered[home] = max(delivered[home] ?? 0, end)
+        }
     }
+
+    private static let pushesName: StaticString = "hush.pushes"
 
     /// Whether a part's order line counts the records that its inputs hold up to its ends; and notes how far the
     /// planner is.
@@ -151,7 +157,9 @@ extension AuditBooks {
         case .sliced:
             let what = whatHash(line.id, nil, cause)
             let count = Int(clamping: line.count ?? 0)
-            sliced[what] = ((sliced[what]?.count ?? 0) + count, cause)
+            planSliced(what, cause, count)
+            let walk = walks[cause.raw] ?? (false, true)
+            walks[cause.raw] = (walk.isOver || line.isLast, walk.isCheckable && isCheckable)
             hours.add(HourBook.planned, hour, count)
             hours.add(HourBook.extra, hour)
             span.tookExtraLine(cause.offset, ops: sum, isCheckable: isCheckable)
@@ -189,8 +197,7 @@ extension AuditBooks {
             hours.add(HourBook.planned, hour)
             // Ops of an audience are counted, for its slices do not name them.
             if cause.topic == .fanout {
-                let name = whatHash(id, nil, cause)
-                sliced[name] = ((sliced[name]?.count ?? 0) + 1, cause)
+                planSliced(whatHash(id, nil, cause), cause, 1)
                 continue
             }
             let key = OpenOps.Key(what: what, device: hash.hash(device.text, 2))
@@ -202,6 +209,11 @@ extension AuditBooks {
             }
         }
         return sum
+    }
+
+    private func planSliced(_ what: UInt64, _ cause: CauseWord, _ count: Int) {
+        sliced[what, default: Sliced(cause: cause)].open += count
+        sliced[what, default: Sliced(cause: cause)].unpushed += count
     }
 
     /// Stands for an op but for its device; without a kind for a slice.
@@ -263,7 +275,7 @@ extension AuditBooks {
         hours.add(HourBook.outcomeColumn(outcome), span.hour(of: part.cause.offset))
         if part.cause.topic == .fanout {
             let what = whatHash(part.id, nil, part.cause)
-            sliced[what] = ((sliced[what]?.count ?? 0) - 1, part.cause)
+            sliced[what, default: Sliced(cause: part.cause)].open -= 1
             return
         }
         let what = whatHash(part.id, part.kind, part.cause)

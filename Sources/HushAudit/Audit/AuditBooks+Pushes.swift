@@ -6,6 +6,7 @@ extension AuditBooks {
     /// Takes a record of `hush.pushes` in: the ops that it holds were planned by its cause.
     public func takePush(_ record: InputRecord) {
         counts.pushes += 1
+        noteDelivered(record.partition, record.offset)
         // What is none of the planner's is the deliverer's dead letter, and no op.
         guard let value = record.value, let root = try? pushDocument.parse(value) else { return }
         var (kind, ops, cause): (Slice?, JSONValue?, CauseWord?)
@@ -21,18 +22,25 @@ extension AuditBooks {
         guard let kind, let cause else { return }
         let span = span(cause)
         if kind.elementsEqual("bind".utf8) {
-            note(record, 0, whatHash(nil, .bind, cause), cause, span)
+            note(record, 0, nil, .bind, cause, span)
         } else if let ops {
             for (index, op) in ops.children.enumerated() {
                 guard let kind = op["op"].flatMap({ OpKind(named: $0.text) }) else { continue }
-                note(record, Int32(truncatingIfNeeded: index), whatHash(op["id"], kind, cause), cause, span)
+                note(record, Int32(truncatingIfNeeded: index), op["id"], kind, cause, span)
             }
         }
     }
 
-    private func note(_ record: InputRecord, _ index: Int32, _ what: UInt64, _ cause: CauseWord, _ span: InputSpan?) {
+    private func note(
+        _ record: InputRecord, _ index: Int32, _ id: JSONValue?, _ kind: OpKind, _ cause: CauseWord, _ span: InputSpan?
+    ) {
         _ = pushed.insert(record.partition, record.offset, index)
-        span?.tookPush(cause.offset, ops: what)
+        guard let span else { return }
+        if cause.topic == .fanout {
+            sliced[whatHash(id, nil, cause), default: Sliced(cause: cause)].unpushed -= 1
+        } else {
+            span.tookPush(cause.offset, ops: whatHash(id, kind, cause))
+        }
     }
 
     /// How many inputs have ops in the ledger that are not in `hush.pushes`, or the other way round.
@@ -42,13 +50,13 @@ extension AuditBooks {
         if surroundings.pushesFirst.isEmpty { return 0 }
         var count = 0
         forEachUnpushed { _, _ in count += 1 }
+        forEachUnpushedWalk { _ in count += 1 }
         return count
     }
 
     /// Shows the inputs whose ops are not the same in both.
     ///
-    /// What no order line covers yet may be planned, and pushed, after the ledger was read. Ops of an audience's record
-    /// come by slices, whose lines do not name them, for as long as its walk lasts.
+    /// What no order line covers yet may be planned, and pushed, after the ledger was read.
     private func forEachUnpushed(_ body: (InputSpan, Int64) -> Void) {
         guard maySayMissing else { return }
         forEachSpan { span in
@@ -56,6 +64,18 @@ extension AuditBooks {
             for offset in span.start..<min(span.planned, span.end) where !span.areOpsRight(offset) {
                 body(span, offset)
             }
+        }
+    }
+
+    /// Shows ops of audiences that are not as many in both, once their walk is over: until then slices come. Their lines
+    /// count them, and do not name them.
+    private func forEachUnpushedWalk(_ body: (Sliced) -> Void) {
+        guard maySayMissing else { return }
+        for ops in sliced.values where ops.unpushed != 0 {
+            guard let walk = walks[ops.cause.raw], walk.isOver, walk.isCheckable, let span = span(ops.cause),
+                ops.cause.offset < span.planned
+            else { continue }
+            body(ops)
         }
     }
 
@@ -70,6 +90,15 @@ extension AuditBooks {
             violations.add(
                 .opsNotPushed, span.topic.topic.name, span.partition, offset,
                 "the ops that its plan lines tell of are not those in \(Topic.pushes.name)")
+        }
+        var walks: [(CauseWord, Int)] = []
+        forEachUnpushedWalk { walks.append(($0.cause, $0.unpushed)) }
+        for (cause, count) in walks.sorted(by: { ($0.0.raw, $0.1) < ($1.0.raw, $1.1) }) {
+            violations.add(
+                .opsNotPushed, cause.topic.topic.name, cause.partition, cause.offset,
+                count > 0
+                    ? "\(count) ops that its slices planned are not in \(Topic.pushes.name)"
+                    : "\(-count) ops in \(Topic.pushes.name) more than its slices planned")
         }
         finals.forEach { partition, offset, index in
             guard Int(partition) < ends.count, offset >= surroundings.pushesFirst[Int(partition)],

@@ -49,10 +49,24 @@ public final class AuditBooks {
     var open = OpenOps()
     /// Final outcomes whose address was bound to nobody: they name no device.
     var nameless: [(what: UInt64, cause: CauseWord, place: Place)] = []
-    /// Ops by fan-out record and id, of slices: planned less final.
-    var sliced: [UInt64: (count: Int, cause: CauseWord)] = [:]
+    /// Ops that came of copies of audiences' intents, by record and id: planned less final, and planned less pushed.
+    struct Sliced {
+        var cause: CauseWord
+        var open = 0
+        var unpushed = 0
+    }
+    var sliced: [UInt64: Sliced] = [:]
+    /// By record, whether the last slice of its walk was met, and whether all its pushes must still be there.
+    var walks: [UInt64: (isOver: Bool, isCheckable: Bool)] = [:]
     var finals = OffsetBits()
     var pushed = OffsetBits()
+    /// By partition of `hush.pushes`: what the deliverers' group has committed, the last record below that, and up to
+    /// where order lines tell of it.
+    var deliveredOffsets: [Int64] = []
+    var lastDelivered: [Int64] = []
+    var delivered: [Int32: Int64] = [:]
+    /// Whether the ledger was read to its end once.
+    var isPassEnded = false
     var counts = AuditCounts()
     /// Settings and builds that order lines name.
     var builds: Set<String> = []
@@ -158,6 +172,7 @@ public final class AuditBooks {
                 "\(name): its first line has number \(line.number): lines 0 to \(line.number - 1) are missing")
         }
         let chain = TaskChain(name: name, firstNumber: line.number)
+        if isPassEnded { chain.endPass() }
         chainOf[name] = chains.count
         lastChain[Int(partition)] = chains.count
         chains.append(chain)

@@ -78,13 +78,12 @@ public final class AuditRun {
             return try abandon(books, error)
         }
         guard books.counts.inputs > 0 else { throw AuditFault.empty("no input lies in the range") }
-        let committed = committedOffsets()
+        let committed = committedOffsets(Topic.plannerInputs, WorkerGroup.planner)
+        let pushes = scope.names.name(.pushes)
+        books.expectDelivered(
+            committedOffsets([.pushes], WorkerGroup.deliverer).map { $0[pushes] ?? [] }, prefix: scope.names.prefix)
         do throws(RangeFault) {
-            let ends = try bounds(scope.ledgerName)
-            let ranges = ledgerStarts.indices.map {
-                RecordRange(topic: scope.ledgerName, partition: Int32($0), start: ledgerStarts[$0], end: ends[$0].end)
-            }
-            try read(books, "ledger", ranges) { books.takeLine($0) }
+            try readLedger(books, ledgerStarts, committed)
             let pushesRead = try readPushes(books)
             books.checkEnd(committed, prefix: scope.names.prefix)
             return finished(books.close(pushesRead: pushesRead))
@@ -93,10 +92,27 @@ public final class AuditRun {
         }
     }
 
+    /// Reads the ledger, and again what comes, while the end of something lacks that had begun before.
+    private func readLedger(
+        _ books: AuditBooks, _ starts: [Int64], _ committed: Result<[String: [Int64]], StreamFault>
+    ) throws(RangeFault) {
+        var starts = starts
+        for attempt in 0..<Self.triesMax {
+            if attempt > 0 { rest(.seconds(1)) }
+            let ends = try bounds(scope.ledgerName)
+            let ranges = starts.indices.map {
+                RecordRange(topic: scope.ledgerName, partition: Int32($0), start: starts[$0], end: ends[$0].end)
+            }
+            starts = try read(books, "ledger", ranges) { books.takeLine($0) }
+            books.endLedgerPass()
+            if !books.lacksEnd(committed, prefix: scope.names.prefix) { break }
+        }
+    }
+
     /// Reads `hush.pushes`, and again what comes, while ops lack that may be on their way.
     private func readPushes(_ books: AuditBooks) throws(RangeFault) -> [Int64] {
         var starts = books.surroundings.pushesFirst
-        for attempt in 0..<Self.pushesTriesMax {
+        for attempt in 0..<Self.triesMax {
             if attempt > 0 { rest(.seconds(1)) }
             let ends = try bounds(scope.names.name(.pushes))
             let ranges = starts.indices.map {
@@ -109,8 +125,8 @@ public final class AuditRun {
         return starts
     }
 
-    /// How often `hush.pushes` is looked at, a second apart, until the ops of the last lines are there.
-    private static let pushesTriesMax = 6
+    /// How often ledger and `hush.pushes` are looked at, a second apart, until what lacks at their ends is there.
+    private static let triesMax = 6
 
     @discardableResult
     private func read(
@@ -255,12 +271,11 @@ public final class AuditRun {
         return latest + AuditScope.pushesMargin
     }
 
-    /// By input and partition how far the planner's group has committed.
-    private func committedOffsets() -> Result<[String: [Int64]], StreamFault> {
+    /// By topic and partition how far a group has committed.
+    private func committedOffsets(_ topics: [Topic], _ group: String) -> Result<[String: [Int64]], StreamFault> {
         Result { () throws(StreamFault) in
             try GroupOffsets.committed(
-                of: Topic.plannerInputs.map(scope.names.name), group: scope.names.prefix + WorkerGroup.planner,
-                kafka: kafka, log: log)
+                of: topics.map(scope.names.name), group: scope.names.prefix + group, kafka: kafka, log: log)
         }
     }
 }

@@ -31,8 +31,10 @@ struct LedgerLine {
     var isFinal: Bool?
     /// Of a redrive line.
     var action: JSONValue?
-    /// Ops of a slice.
+    /// Ops of a slice, and whether it was its walk's last.
     var count: Int64?
+    var isLast: Bool { root[Self.lastName].map { if case .boolean(true) = $0.kind { true } else { false } } ?? false }
+    private static let lastName: StaticString = "last"
     var order: JSONValue?
     var ends: JSONValue?
     var previous: JSONValue?

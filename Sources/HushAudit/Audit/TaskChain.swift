@@ -24,6 +24,8 @@ final class TaskChain {
     /// Lines whose digest could not be checked, for the order line before them was not read.
     private(set) var unchecked = 0
     private var openLines = 0
+    /// The number behind the last line of the first reading; nil before its end.
+    private var passEnd: Int64?
     private(set) var lastOffset: Int64 = 0
     /// Whether every line from the task's very first on was there, in order.
     private(set) var isUnbroken: Bool
@@ -134,6 +136,15 @@ final class TaskChain {
         return .right
     }
 
-    /// Lines behind the last order line.
-    var isOpen: Bool { openLines > 0 }
+    /// The first reading ends here.
+    func endPass() {
+        if passEnd == nil { passEnd = next ?? 0 }
+    }
+
+    /// Whether lines behind the last order line lack theirs, of a part that the first reading met already.
+    var isLeftOpen: Bool {
+        guard openLines > 0 else { return false }
+        guard let passEnd, let partFirst else { return true }
+        return partFirst.number < passEnd
+    }
 }

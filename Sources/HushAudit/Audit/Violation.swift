@@ -32,7 +32,7 @@ public enum ViolationCode: String, Hashable, Sendable, CaseIterable {
         case .foreignRecord: "a record of the ledger that is no line of it"
         case .misplacedLine: "a line stands in another partition than its task's, or its cause does"
         case .openPart: "a task's last lines are covered by no order line"
-        case .cutEnd: "the planner's group has committed inputs that no order line covers: the ledger's end is missing"
+        case .cutEnd: "a group has committed records that no order line covers: the ledger's end is missing"
         case .orderMismatch: "an order line counts other records than its topic holds between its ends"
         case .withoutPlanLine: "an input, or an id that it names, has no plan line though its planner is past it"
         case .tooManyPlanLines: "an input has more plan lines than it names ids"
@@ -87,7 +87,7 @@ public enum DoubtCode: String, Hashable, Sendable, CaseIterable {
         case .ledgerDeleted: "lines of the range were deleted from the ledger by retention"
         case .deletedWhileReading: "records were deleted by retention while the audit read"
         case .openTransaction: "a transaction is open: what stands behind it could not be read"
-        case .endUnknown: "the offsets of the planner's group cannot be read: a cut end would not show"
+        case .endUnknown: "the offsets of a group of workers cannot be read: a cut end would not show"
         case .brokersSilent: "the brokers gave nothing for too long: the reading is not complete"
         case .stopped: "the audit was stopped before the end"
         }
