@@ -176,7 +176,7 @@ private struct DeadCommand {
         return count < filter.letters.count ? .failure : .success
     }
 
-    func redrive() throws -> ExitCode {
+    private func redriveOptions() throws -> RedriveOptions {
         var options = RedriveOptions(run: "redrive-\(RFC3339.text(millis: WallClock.nowMillis()))")
         if let path = invocation.text("mended") {
             guard let data = FileManager.default.contents(atPath: path) else {
@@ -197,6 +197,12 @@ private struct DeadCommand {
         }
         options.rate = rate > 0 ? rate : nil
         options.attemptsMax = attemptsMax
+        options.isStopped = { StopSignal.isAsked }
+        return options
+    }
+
+    func redrive() throws -> ExitCode {
+        let options = try redriveOptions()
         // A file of mended letters means these, where nothing else chooses.
         let isByFile = filter.isEmpty && !invocation.has("all")
         let limit = try invocation.integer("limit", in: 1...Int.max) ?? .max
@@ -206,16 +212,24 @@ private struct DeadCommand {
         }
         if invocation.has("dry-run") { return try dryRun(options, isMeant) }
         StopSignal.install()
-        let redriver = try Redriver(kafka, options, log: log)
         var meant = 0
         var taken = 0
-        try LetterReader.readAll(kafka, names: options.names, log: log) { letter in
-            guard filter.takes(letter), isMeant(letter), !StopSignal.isAsked else { return }
-            meant += 1
-            guard taken < limit else { return }
-            if try redriver.take(letter) { taken += 1 }
+        var summary = RedriveSummary()
+        do {
+            let redriver = try Redriver(kafka, options, log: log)
+            defer { summary = redriver.summary }
+            try LetterReader.readAll(
+                kafka, names: options.names, log: log, isStopped: options.isStopped
+            ) { letter in
+                guard filter.takes(letter), isMeant(letter) else { return }
+                meant += 1
+                guard taken < limit else { return }
+                if try redriver.take(letter) { taken += 1 }
+            }
+            _ = try redriver.finish()
+        } catch is ReadingStopped {
+            // What it was stopped at stays in hush.dead.
         }
-        let summary = try redriver.finish()
         print(
             "redriven \(summary.redriven), redriven before \(summary.already), parked \(summary.parked), "
                 + "not hush's \(summary.foreign), refused \(summary.refused.count)")
@@ -226,7 +240,8 @@ private struct DeadCommand {
     }
 
     private func dryRun(_ options: RedriveOptions, _ isMeant: (Letter) -> Bool) throws -> ExitCode {
-        let forecaster = try RedriveForecast(kafka, options, log: log)
+        let forecaster = try RedriveForecast(
+            kafka, options, try Policy(invocation.settings), now: Timestamp(millis: WallClock.nowMillis()), log: log)
         var meant = 0
         try read { letter, state in
             guard isMeant(letter) else { return }

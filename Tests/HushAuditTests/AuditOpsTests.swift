@@ -220,6 +220,37 @@ import Testing
         #expect(try gone.audit(comparesPushes: false).verdict == .proved)
     }
 
+    @Test("a push that was redriven stands there twice and counts once; its outcome names where it stands now")
+    func redriven() throws {
+        let letter = Letter(LetterSamples.record("{}", code: .unwritable, topic: .pushes))
+        let history = RedriveHistory(
+            of: letter, from: TopicPlace(topic: .pushes, partition: 0, offset: 0), run: "r1"
+        ).headers
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.push("one")
+                scene.push("one", headers: history)
+                scene.final(1, "one", "phone")
+                scene.end()
+            } == [])
+        // Its first form must have been planned all the same, and nothing else may stand there twice.
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.push("one", headers: history)
+                scene.final(0, "one", "phone")
+                scene.end()
+            } == ["ops_not_pushed hush.intents-0@0"])
+        #expect(
+            try scene { scene in
+                scene.plan("one", ["phone"])
+                scene.push("one")
+                scene.push("one", headers: [LetterSamples.header("traceparent", "00")])
+                scene.end()
+            } == ["ops_not_pushed hush.intents-0@0"])
+    }
+
     @Test("once a walk is over, as many ops of an audience must be in hush.pushes as its slices planned")
     func slices() throws {
         func told(_ slices: [Int], isOver: Bool, pushes: Int) throws -> [String] {

@@ -20,7 +20,9 @@ extension AuditBooks {
             }
         }
         guard let kind, let cause else { return }
-        let span = span(cause)
+        // One that was redriven died as it was: its ops are those of the record that died, whether that is still there
+        // or not, and their outcomes name the place where they stand now.
+        let span = RedriveHistory.isCarried(by: record.headers) ? nil : span(cause)
         if kind.elementsEqual("bind".utf8) {
             note(record, 0, nil, .bind, cause, span)
         } else if let ops {

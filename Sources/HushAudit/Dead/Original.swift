@@ -1,24 +1,33 @@
 import HushAPNs
+import HushBase
 import HushCore
 import HushStream
 import HushWorkers
 
 /// The value of a dead record: in the letter, or where the record died if it was too large for a letter.
 enum Original {
+    /// How long the brokers may give nothing.
+    private static let patience = Duration.seconds(30)
+
     struct Gone: Error, CustomStringConvertible {
         var description: String
     }
 
     static func value(
-        of letter: Letter, _ origin: TopicPlace, _ kafka: KafkaConfiguration, _ names: TopicNames, _ log: StreamLog
+        of letter: Letter, _ origin: TopicPlace, _ kafka: KafkaConfiguration, _ names: TopicNames, _ log: StreamLog,
+        _ isStopped: () -> Bool
     ) -> Result<[UInt8]?, Gone> {
         guard let lost = letter.lost else { return .success(letter.value) }
-        let record: ReadRecord?
+        var record: ReadRecord?
         do throws(StreamFault) {
             let reader = try RecordReader(
                 kafka, topics: [names.name(origin.topic)], from: .offsets([origin.partition: origin.offset]),
                 name: "hush-dead", log: log)
-            record = try reader.next(within: .seconds(30))
+            let deadline = MonotonicTime.now() + patience
+            while record == nil, MonotonicTime.now() < deadline, !isStopped() {
+                record = try reader.next(within: .milliseconds(200))
+                if reader.isCaughtUp { break }
+            }
         } catch {
             return .failure(Gone(description: "its value is only at \(origin), which cannot be read: \(error)"))
         }

@@ -14,6 +14,10 @@ public struct RedriveDraft: Hashable, Sendable {
     public var isMended: Bool
     public var recipient: Bytes
     public var id: Bytes?
+    /// The intent, where it is one that can be read now.
+    public var intent: Intent?
+    /// When the record was first appended, which an intent counts from where it does not say when it was created.
+    public var firstAppended: Timestamp
     /// Why it would die again if this very version read it; nil where it would not, or nobody can tell.
     public var again: DeadReason?
 
@@ -46,14 +50,20 @@ public final class RedriveDrafter {
         let isText = String(validating: key.raw, as: UTF8.self) != nil
         var draft = RedriveDraft(
             letter: letter, origin: origin, key: letter.key, value: value, headers: headers, isMended: isMended,
-            recipient: isText ? key : Bytes([]))
+            recipient: isText ? key : Bytes([]), firstAppended: Self.firstAppended(letter))
         draft.partition = letter.key == nil || origin.topic == .fanout ? origin.partition : nil
         guard let input else { return draft }
         switch decode(input, letter.key, value, headers) {
         case .failure(let reason): draft.again = reason
         case .success(let event):
             draft.recipient = event.recipient
-            if case .intent(let intent) = event { draft.id = intent.id }
+            switch event {
+            case .intent(let intent):
+                draft.id = intent.id
+                draft.intent = intent
+            case .audience(let addressed): draft.intent = addressed.intent
+            default: break
+            }
             if origin.topic != .fanout, let count = partitionCounts[origin.topic] {
                 draft.partition = Murmur2.partition(of: event.recipient.raw, count: count)
             }
@@ -73,6 +83,13 @@ public final class RedriveDrafter {
             header(RecordOrigin.partitionHeader, origin.partition), header(RecordOrigin.offsetHeader, origin.offset),
             header(RecordOrigin.timeHeader, letter.originTime.millis),
         ]
+    }
+
+    /// As the planner takes it from these headers: never later than the letter's own record.
+    private static func firstAppended(_ letter: Letter) -> Timestamp {
+        let told = letter.headers.last { $0.name == "\(RecordOrigin.timeHeader)" }
+            .flatMap { Int64(String(decoding: $0.value, as: UTF8.self)) }
+        return min(told.map { Timestamp(millis: $0) } ?? letter.originTime, letter.originTime)
     }
 
     private func decode(

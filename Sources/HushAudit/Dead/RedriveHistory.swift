@@ -19,7 +19,7 @@ public struct RedriveHistory: Hashable, Sendable {
     public var run: String
 
     static let prefix = "hush.redrive."
-    static let originHeader = "hush.redrive.origin"
+    static let originHeader = "\(originName)"
     static let attemptsHeader = "hush.redrive.attempts"
     static let firstTimeHeader = "hush.redrive.first.time"
     static let firstCodeHeader = "hush.redrive.first.code"
@@ -28,6 +28,14 @@ public struct RedriveHistory: Hashable, Sendable {
     static let runHeader = "hush.redrive.run"
 
     static func isOurs(_ name: String) -> Bool { name.hasPrefix(prefix) }
+
+    private static let originName: StaticString = "hush.redrive.origin"
+
+    /// Whether a record was redriven: it stands a second time where its first form may still be. Costs nothing but a
+    /// look where it has no headers.
+    static func isCarried(by headers: InputHeaders) -> Bool {
+        !headers.isEmpty && headers.withValue(of: originName) { $0 != nil }
+    }
 
     /// The history of a letter that is now sent again.
     public init(of letter: Letter, from origin: TopicPlace, run: String) {

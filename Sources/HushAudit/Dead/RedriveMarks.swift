@@ -12,15 +12,15 @@ public struct RedriveMarks: Sendable {
     public init() {}
 
     /// Reads all committed marks.
-    /// - Throws: `StreamFault.refused` where a record is of a newer version, or none of ours.
+    /// - Throws: `StreamFault.refused` where a record is of a newer version, or none of ours; `ReadingStopped`.
     public static func read(
         _ kafka: KafkaConfiguration, names: TopicNames, patience: Duration = LetterReader.patience,
-        log: StreamLog = .silent
+        log: StreamLog = .silent, isStopped: () -> Bool = { false }
     ) throws -> RedriveMarks {
         var marks = RedriveMarks()
         let document = JSONDocument()
         let topic = names.name(.redrives)
-        try LetterReader.readAll(kafka, topic: topic, patience: patience, log: log) { record in
+        try LetterReader.readAll(kafka, topic: topic, patience: patience, log: log, isStopped: isStopped) { record in
             try marks.take(record, topic, document)
         }
         return marks

@@ -20,6 +20,8 @@ public struct RedriveOptions: Sendable {
     public var mended: [TopicPlace: [UInt8]] = [:]
     /// Names the one redrive that may run.
     public var transactionalID = "hush-redrive"
+    /// Whether to send nothing more; asked all the time while the rate holds letters back.
+    public var isStopped: @Sendable () -> Bool = { false }
     /// For tests: runs before each commit, and ends the run as a crash would where it throws.
     package var beforeCommit: (@Sendable () throws -> Void)?
 
@@ -67,6 +69,8 @@ public final class Redriver {
     static let transactionBytesMax = 4 << 20
     /// How often a transaction that was aborted is tried.
     static let triesMax = 5
+    /// How often somebody who waits asks whether to stop.
+    static let stopInterval = Duration.milliseconds(100)
     /// The largest record that is sent: an input, and the headers of its history.
     static let recordBytesMax = TopicPlan.inputBytesMax + DeadLetter.bytesMax
 
@@ -83,7 +87,7 @@ public final class Redriver {
             kafka, id: options.transactionalID, topics: (Self.origins + [.ledger, .redrives]).map(names.name),
             recordBytesMax: Self.recordBytesMax, log: log)
         try producer.start()
-        marks = try RedriveMarks.read(kafka, names: names, log: log)
+        marks = try RedriveMarks.read(kafka, names: names, log: log, isStopped: options.isStopped)
         let hash = SHA256Digest()
         hash.update(Array("\(options.attemptsMax)".utf8))
         book = LedgerBook(
@@ -122,36 +126,41 @@ public final class Redriver {
             if let mended {
                 value = mended
             } else {
-                switch Original.value(of: letter, origin, kafka, options.names, log) {
+                switch Original.value(of: letter, origin, kafka, options.names, log, options.isStopped) {
                 case .success(let found): value = found
                 case .failure(let why):
+                    if options.isStopped() { return false }
                     summary.refused.append((letter, why.description))
                     return false
                 }
             }
             let draft = drafter.draft(letter, origin: origin, value: value, isMended: mended != nil)
-            try add(draft)
-            return true
+            return try add(draft)
         }
         return false
     }
 
-    /// Sends what still waits.
+    /// Sends what still waits; where the redrive is stopped, it stays in `hush.dead` like all that was not taken.
     public func finish() throws -> RedriveSummary {
-        try flush()
+        if !options.isStopped() { try flush() }
         return summary
     }
 
-    private func add(_ draft: RedriveDraft) throws {
+    /// - Returns: false where the redrive was stopped before it was this letter's time.
+    private func add(_ draft: RedriveDraft) throws -> Bool {
         let pause = pacer.take(.now())
         // No transaction is open while we wait, so nobody waits with us.
         if pause > .milliseconds(200) { try flush() }
         let deadline = MonotonicTime.now() + pause
-        while MonotonicTime.now() < deadline { producer.poll(atMost: deadline - MonotonicTime.now()) }
+        while MonotonicTime.now() < deadline {
+            if options.isStopped() { return false }
+            producer.poll(atMost: min(deadline - MonotonicTime.now(), Self.stopInterval))
+        }
         waiting.append(draft)
         waitingPlaces.insert(draft.origin)
         waitingBytes += draft.size
         if waiting.count >= options.lettersMax || waitingBytes >= Self.transactionBytesMax { try flush() }
+        return true
     }
 
     private func flush() throws {

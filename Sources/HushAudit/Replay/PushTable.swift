@@ -47,7 +47,7 @@ struct PushTable {
 
     /// Whether a record is a planner's own: one that was redriven is there twice.
     private static func isPlanned(_ record: InputRecord) -> Bool {
-        record.headers.isEmpty || RedriveHistory(record.headers.copied()) == nil
+        !RedriveHistory.isCarried(by: record.headers)
     }
 
     /// Takes a record of `hush.pushes` in; before the replay, and after it what came meanwhile.

@@ -10,7 +10,7 @@ extension Planner {
     ) throws(State.Failure) {
         let intent = addressed.intent
         let created = min(intent.created ?? arrival.origin.at, arrival.now)
-        let isStale = created < arrival.now.subtracting(millis: dedupeWindowMillis)
+        let isStale = isStale(created, arrival.now)
         let decision: (PlanDecision, revision: Int64?)
         switch intent.body {
         case .show where isStale: decision = (.stale, intent.revision ?? 1)

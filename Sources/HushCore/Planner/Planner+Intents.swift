@@ -10,7 +10,7 @@ extension Planner {
         }
         // A sender's clock that runs ahead must not lengthen a life beyond the window.
         let created = min(intent.created ?? arrival.origin.at, arrival.now)
-        if created < arrival.now.subtracting(millis: dedupeWindowMillis) { return drop(.stale) }
+        if isStale(created, arrival.now) { return drop(.stale) }
         let known = try mark(intent.id, of: intent.recipient, arrival, &state)
         var mark = known ?? Mark(touched: arrival.now)
         let digest = intent.digest(content)
@@ -47,7 +47,7 @@ extension Planner {
         _ intent: Intent, _ arrival: Arrival, _ state: inout State, _ effects: inout PlanEffects
     ) throws(State.Failure) {
         let created = intent.created ?? arrival.origin.at
-        if created < arrival.now.subtracting(millis: dedupeWindowMillis) {
+        if isStale(created, arrival.now) {
             return effects.line(intent.line(.stale, intent.revision, arrival))
         }
         let through = intent.revision ?? Standing.everyRevision
@@ -62,6 +62,21 @@ extension Planner {
             return effects.line(intent.line(.superseded, intent.revision, arrival))
         }
         try takeOff(intent.id, through: through, before, as: .retracted, of: intent, arrival, &state, &effects)
+    }
+
+    /// Created before the dedupe window: whether its id was there already may be forgotten.
+    @inlinable
+    func isStale(_ created: Timestamp, _ now: Timestamp) -> Bool {
+        created < now.subtracting(millis: dedupeWindowMillis)
+    }
+
+    /// What an intent comes to for its age alone, `stale` or `expired`, whatever the state holds; nil where it is young
+    /// enough. `origin` is when its record was first appended.
+    public func tooLate(_ intent: Intent, origin: Timestamp, now: Timestamp) -> PlanDecision? {
+        let created = min(intent.created ?? origin, now)
+        if isStale(created, now) { return .stale }
+        guard case .show = intent.body else { return nil }
+        return expiry(of: intent, created: created) > now ? nil : .expired
     }
 
     @inlinable

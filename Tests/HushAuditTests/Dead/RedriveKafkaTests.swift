@@ -332,6 +332,34 @@ struct RedriveKafkaTests {
         #expect(sent.count == 3)
     }
 
+    @Test("a redrive that is stopped while its rate holds a letter back ends at once, and the rest stays")
+    func stops() throws {
+        let rig = try DeadRig()
+        for number in 0..<3 {
+            let headers = DeadLetter.headers(
+                of: [], topic: Topic.intents.name, partition: 0, offset: Int64(number), timeMillis: 1, stage: .plan,
+                reason: DeadReason(.unwritable, "test"))
+            try rig.send(.dead, key: "ada", value: Array(#"{"id":"\(number)","title":"t"}"#.utf8), headers: headers)
+        }
+        try rig.flush()
+        var options = rig.options("r1")
+        // The second letter would wait for 1,000 s: the first is sent before, and the wait asks again and again.
+        options.rate = RatePacer.rateMin
+        let commits = SharedCount()
+        let asked = SharedCount()
+        options.beforeCommit = { _ = commits.next() }
+        options.isStopped = { commits.value > 0 && asked.next() > 2 }
+        let redriver = try Redriver(rig.kafka, options)
+        let letters = try rig.letters()
+        #expect(try redriver.take(letters[0]))
+        #expect(try !redriver.take(letters[1]))
+        #expect(try redriver.finish().redriven == 1)
+        #expect(throws: ReadingStopped.self) {
+            try LetterReader.readAll(rig.kafka, names: rig.names, isStopped: options.isStopped) { _ in }
+        }
+        #expect(try rig.redrive(rig.options("r2")).redriven == 2)
+    }
+
     @Test(
         "a value that was too large for a letter is taken from where it died; one that Kafka refuses stays and is told")
     func largeValues() throws {
@@ -377,7 +405,8 @@ struct RedriveKafkaTests {
 }
 
 private final class SharedCount: Sendable {
-    private let value = Atomic(0)
+    private let count = Atomic(0)
 
-    func next() -> Int { value.add(1, ordering: .relaxed).newValue }
+    var value: Int { count.load(ordering: .relaxed) }
+    func next() -> Int { count.add(1, ordering: .relaxed).newValue }
 }

@@ -150,6 +150,47 @@ struct RedriveTests {
                 """))
     }
 
+    @Test("a forecast tells what is too old for the planner: before the dedupe window, or past its life")
+    func forecast() {
+        let day = Duration.seconds(86_400)
+        // The records were appended, and died, on the first of December 2025.
+        let died = Timestamp(millis: 1_764_583_200_123)
+        let letters = [
+            #"{"id":"a","title":"t"}"#, #"{"id":"b","title":"t","ttl":60}"#,
+            #"{"id":"c","title":"t","created":"2025-11-20T10:00:00Z"}"#, #"{"id":"d","retract":true}"#,
+            #"{"id":"e"}"#, #"{"id":"f","audience":{"all":["ios"]},"title":"t"}"#,
+        ].map { Letter(LetterSamples.record($0, code: .unwritable)) }
+        func text(after age: Duration, _ change: (inout Policy) -> Void = { _ in }) -> String {
+            var policy = Policy()
+            change(&policy)
+            let forecast = RedriveForecast(
+                partitionCounts: [.intents: 12], RedriveOptions(run: "r1"), policy, now: died + age)
+            for letter in letters { forecast.take(letter, .waiting) }
+            return forecast.text
+        }
+        let head = "would redrive 6: 5 can be read now\nwould die again: 1 missing_field\n"
+        let stale = "stale, created before the dedupe window (planner.dedupe.window)\n"
+        #expect(
+            text(after: .seconds(61)) == head + "would show nothing: 1 \(stale)would show nothing: 1 expired\n")
+        #expect(
+            text(after: day * 4) == head + "would show nothing: 1 \(stale)would show nothing: 3 expired\n")
+        #expect(text(after: day * 8) == head + "would show nothing: 5 \(stale)")
+        #expect(text(after: day * 8) { $0.dedupeWindow = day * 30 } == head + "would show nothing: 4 expired\n")
+    }
+
+    @Test("a record that was moved counts from where it was first appended, and never from later than it died")
+    func firstAppended() throws {
+        func appended(_ time: String) throws -> Int64 {
+            try draft(
+                LetterSamples.record(
+                    #"{"id":"x","title":"t"}"#, headers: [LetterSamples.header("hush.origin.time", time)])
+            ).firstAppended.millis
+        }
+        #expect(try appended("1764583100000") == 1_764_583_100_000)
+        #expect(try appended("1999999999999") == 1_764_583_200_123)
+        #expect(try appended("soon") == 1_764_583_200_123)
+    }
+
     @Test("letters go at the rate that was asked for, and a pause is not made up for")
     func pacer() {
         let start = MonotonicTime(nanos: 0)
@@ -164,6 +205,16 @@ struct RedriveTests {
         var slowest = RatePacer(perSecond: 1e-12, now: start)
         #expect(slowest.take(start) == .zero)
         #expect(slowest.take(start) == .seconds(1000))
+    }
+
+    @Test("a reading that is told to stop shows nothing more, and is never taken for whole")
+    func stops() {
+        var taken = 0
+        #expect(throws: ReadingStopped.self) {
+            _ = try LetterReader.drain(
+                patience: .seconds(10), isStopped: { taken == 2 }, { taken + 1 }, { true }, { _ in taken += 1 })
+        }
+        #expect(taken == 2)
     }
 
     @Test("letters may take longer than the patience one by one; where none comes for so long, the reading ends")
