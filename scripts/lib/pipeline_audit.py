@@ -19,10 +19,10 @@ def need_setup():
         raise Failure(f"there is no {PYTHON}: run scripts/setup first")
 
 
-def report_of(rig, verb, *arguments):
+def report_of(rig, verb, *arguments, program=None):
     """The exit code and the report of one audit or replay."""
     done = subprocess.run(
-        [str(rig.options.program), verb, f"--kafka.bootstrap={rig.kafka.bootstrap}", "--json", *arguments],
+        [str(program or rig.options.program), verb, f"--kafka.bootstrap={rig.kafka.bootstrap}", "--json", *arguments],
         capture_output=True, text=True, timeout=AUDIT_SECONDS, check=False)
     try:
         return done.returncode, json.loads(done.stdout)
@@ -61,6 +61,20 @@ def check_replay(rig, counts):
             raise Failure(f"hush replay counts {told} {name}, and {counted} there are")
     rig.say(f"hush replay: {report['inputs']} inputs decided again in {time.monotonic() - begin:.1f} s, "
             f"{report['lines_replayed']} lines and {report['pushes_replayed']} pushes the same")
+    if rig.options.changed:
+        check_changed(rig)
+
+
+def check_changed(rig):
+    """A build with a rule changed must decide something otherwise; what, is for people to judge."""
+    code, report = report_of(rig, "replay", program=rig.options.changed)
+    if code != 1 or not report["differences"]:
+        raise Failure(f"the replay of {rig.options.changed} ended with {code} and found no difference")
+    first = report["differences"][0]
+    changes = ", ".join(f"{change['recorded']} -> {change['replayed']}: {change['count']}"
+                        for change in report["changes"])
+    rig.say(f"hush replay of the changed build: {report['difference_counts']}; {changes}; the first at {first['place']}: "
+            f"{first['recorded']} became {first['replayed']}")
 
 
 def check_tampered(rig, how, wanted, seed):
