@@ -14,7 +14,7 @@ extension Verb {
         options: [
             Option(name: "port", value: "PORT", doc: "where to listen (default 2197; 0 takes a free one)"),
             Option(name: "dir", value: "DIR", doc: "where certificates and keys go (default ./hush-apns)"),
-            Option(name: "topic", value: "TOPIC", doc: "apns-topic that may be pushed to (default com.example.hush)"),
+            Option(name: "topic", value: "TOPICS", doc: "apns-topics to push to, by commas (default com.example.hush)"),
             Option(name: "push-log", value: "FILE", doc: "append the lines of accepted pushes to FILE, not to stdout"),
             Option(name: "seed", value: "N", doc: "seed of the faults (default 1)"),
             Option(name: "too-many", value: "SHARE", doc: "share of pushes answered 429, from 0 to 1"),
@@ -44,7 +44,8 @@ extension Verb {
         let directory = invocation.text("dir") ?? "hush-apns"
         try FileManager.default.createDirectory(
             atPath: directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let topics = [Bytes(invocation.text("topic") ?? "com.example.hush")]
+        let topics = (invocation.text("topic") ?? "com.example.hush").split(separator: ",").map { Bytes(String($0)) }
+        if topics.isEmpty { throw UsageFault("--topic names no app") }
         var options = SimulatedAPNsOptions(directory: directory, topics: Set(topics))
         options.port = UInt16(try invocation.integer("port", in: 0...65_535) ?? 2197)
         options.seed = UInt64(try invocation.integer("seed", in: 0...Int.max) ?? 1)
