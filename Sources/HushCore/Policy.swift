@@ -20,6 +20,8 @@ public struct Policy: Hashable, Sendable {
     public var audiencesMax = 1000
     /// Pushes a second that audiences plan, over all partitions of an installation.
     public var sliceRate = 5000
+    /// Pushes that may wait for deliverers while audiences plan more.
+    public var sliceWaitingMax = 2000
 
     /// A battery at or below this, and not charging, is low.
     public var batteryLow: Double = 0.20

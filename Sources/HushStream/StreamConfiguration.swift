@@ -39,11 +39,15 @@ public struct StreamConfiguration: Sendable {
 
     /// A transaction is committed early when it has read or written as much.
     public var transactionRecordsMax = 50_000
-    public var transactionBytesMax = 32 << 20
-    /// Keys and values that a consumer fetches ahead. Behind a backlog of small records librdkafka takes four times as
-    /// much memory for them. Below a second's worth of bytes librdkafka 2.0.2 stalls for up to a second whenever the queue
-    /// is full (librdkafka #2879).
-    public var fetchQueueBytes = 32 << 20
+    public var transactionBytesMax = 16 << 20
+    /// Values that a consumer fetches ahead, and how many records: each takes some 400 bytes of librdkafka's beside. Below
+    /// a second's worth librdkafka 2.0.2 stalls for up to a second whenever the queue is full (librdkafka #2879).
+    public var fetchQueueBytes = 16 << 20
+    public var fetchQueueRecords = 50_000
+    /// What a broker sends at a time, and of one partition, as it is compressed: what comes of it exceeds the queue, for
+    /// it is asked for while there is room (librdkafka #2076). A larger batch comes alone.
+    public var fetchBytesMax = 1 << 20
+    public var fetchPartitionBytesMax = 128 << 10
     public var recordBytesMax = 1_000_000
 
     public init(

@@ -169,4 +169,24 @@ import Testing
         #expect(wakeUp.wait(atMost: .seconds(20)))
         watchdog.stop()
     }
+
+    @Test("writes go to disk before they take more than their share, those of a changelog too")
+    func boundedWrites() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try StateHome(directory: directory, writeBufferBytes: 4 << 20)
+        let stores = [try home.acquire("copy/0", tables: tables), try home.acquire("copy/1", tables: tables)]
+        #expect(home.writeBytesPerStore == 2 << 20)
+        let value = [UInt8](repeating: 7, count: 1000)
+        for store in stores {
+            var batch = store.makeBatch()
+            for number in 0..<20_000 {
+                withUnsafeBytes(of: number.bigEndian) { key in value.withUnsafeBytes { batch.add(0, key, $0) } }
+                if batch.bytes > 100_000 { try store.apply(&batch, checkpoint: checkpoint([Int64(number), 0])) }
+                // A batch, and a block that the last write began, may stand above the share.
+                #expect(store.writeBytes < (2 << 20) + 400_000)
+            }
+        }
+        #expect(rows(stores[0], 0).count > 19_000)
+        for store in stores { try home.close(store) }
+    }
 }

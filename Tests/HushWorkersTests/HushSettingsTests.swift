@@ -25,7 +25,7 @@ import Testing
             "planner.life.default": "1d", "planner.life.max": "2d", "planner.dedupe.window": "5d",
             "planner.live.max": "3",
             "planner.devices.max": "4", "planner.slice.max": "12", "planner.slice.rate": "13",
-            "planner.audiences.max": "14",
+            "planner.audiences.max": "14", "planner.slice.waiting": "15",
             "deliver.battery.low": "0.5", "deliver.hold.probe": "1m",
             "deliver.hold.max": "2m", "deliver.hint.max": "3m", "deliver.reading.max": "4m", "deliver.ops.max": "5",
             "deliver.quiet.max": "5m", "deliver.repeat.intervals": "1m,2m", "deliver.retry.base": "2s",
@@ -49,6 +49,7 @@ import Testing
         expected.sliceOpsMax = 12
         expected.sliceRate = 13
         expected.audiencesMax = 14
+        expected.sliceWaitingMax = 15
         expected.batteryLow = 0.5
         expected.holdProbe = .seconds(60)
         expected.holdMax = .seconds(120)

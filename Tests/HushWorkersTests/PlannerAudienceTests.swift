@@ -1,6 +1,7 @@
 import HushBase
 import HushCore
 import HushStream
+import Synchronization
 import Testing
 
 @testable import HushWorkers
@@ -172,10 +173,10 @@ import Testing
 
     @Test("the next slice rests until its pushes are within the partition's share of the rate, 20 ms at least")
     func rests() {
-        let pace = SlicePace(rate: 1000) { Timestamp(millis: 5000) }
+        let pace = SlicePace(.init(rate: 1000, waitingMax: 1), now: { Timestamp(millis: 5000) })
         func wake(_ partition: Int32, afterPushes count: Int?) -> Int64? {
             let driver = InMemoryTask(PlannerTaskRig.stream)
-            if let count { pace.rest(partition, count, driver.context) }
+            if let count { pace.rest(partition, cost: count, pushes: 0, driver.context) }
             #expect(driver.wakeAtMillis == nil)
             pace.begin(partition, driver.context)
             return driver.wakeAtMillis
@@ -190,7 +191,7 @@ import Testing
 
     @Test("a partition that found the turn taken comes before those that the loop asks first, unless it has gone")
     func fairness() {
-        let pace = SlicePace(rate: 1000) { .distantPast }
+        let pace = SlicePace(.init(rate: 1000, waitingMax: 1), now: { .distantPast })
         func turn(_ asking: [Int32]) -> [Int32] {
             pace.turn()
             return asking.filter(pace.take)
@@ -201,5 +202,65 @@ import Testing
         #expect(turn([0]) == [])
         #expect(turn([0]) == [0])
         #expect(turn([0]) == [0])
+    }
+
+    /// What the pace is told, which the test changes.
+    final class Backlog: Sendable {
+        let reading = Mutex<GroupLagWatch.Reading?>(nil)
+
+        func set(_ count: Int64?, number: Int) {
+            reading.withLock { $0 = count.map { GroupLagWatch.Reading(count: $0, number: number) } }
+        }
+    }
+
+    @Test("slices rest while too many pushes wait for deliverers, and plan no more than what may still wait")
+    func crowded() {
+        let backlog = Backlog()
+        let pace = SlicePace(
+            .init(rate: 1_000_000, waitingMax: 600), backlog: { backlog.reading.withLock { $0 } },
+            now: { Timestamp(millis: 5000) })
+        let driver = InMemoryTask(PlannerTaskRig.stream)
+        /// Slices of 250 pushes that are taken in five turns, of a slot with `mine` of 12 partitions.
+        func slices(mine: Int = 12) -> Int {
+            (0..<5).count { _ in
+                pace.turn(mine: mine, of: 12)
+                guard pace.take(0) else { return false }
+                pace.rest(0, cost: 250, pushes: 250, driver.context)
+                return true
+            }
+        }
+        // Where it is not known what waits the rate alone counts.
+        #expect(slices() == 5)
+        backlog.set(0, number: 1)
+        #expect(slices() == 3)
+        // The same answer makes no more room.
+        #expect(slices() == 0)
+        backlog.set(550, number: 2)
+        #expect(slices() == 1)
+        backlog.set(600, number: 3)
+        #expect(slices() == 0)
+        pace.begin(0, driver.context)
+        #expect(driver.wakeAtMillis == 5050)
+        // A slot has a part of the room, as it has of the partitions.
+        backlog.set(0, number: 4)
+        #expect(slices(mine: 4) == 1)
+        backlog.set(nil, number: 5)
+        #expect(slices() == 5)
+    }
+
+    @Test("who found no room comes first when there is some, in the order in which they asked")
+    func crowdedOrder() {
+        let backlog = Backlog()
+        backlog.set(9, number: 1)
+        let pace = SlicePace(
+            .init(rate: 1000, waitingMax: 1), backlog: { backlog.reading.withLock { $0 } }, now: { .distantPast })
+        func turn(_ asking: [Int32]) -> [Int32] {
+            pace.turn()
+            return asking.filter(pace.take)
+        }
+        #expect(turn([2]) == [])
+        #expect(turn([0, 1, 2]) == [])
+        backlog.set(0, number: 2)
+        #expect((0..<4).map { _ in turn([0, 1, 2]) } == [[2], [0], [1], [2]])
     }
 }

@@ -10,7 +10,7 @@ import Testing
         var store: PlannerStore?
 
         func restored(_ context: TaskContext) {
-            store = PlannerStore(context, markLifeMillis: Planner().markLifeMillis, cachedRecipientsMax: 4)
+            store = PlannerStore(context, markLifeMillis: Planner().markLifeMillis, cacheBytesMax: 4000)
         }
         func process(_ record: InputRecord, _ context: TaskContext) {}
         func prepareCommit(_ context: TaskContext) {}
@@ -108,20 +108,48 @@ import Testing
         }
     }
 
-    @Test("the cache holds no more recipients than its limit, and keeps those in use")
+    @Test("the cache takes no more than its limit, and keeps those in use")
     func bounded() {
-        var cache = RecipientCache(countMax: 10)
+        var cache = RecipientCache(bytesMax: 100_000)
         let kept = cache.entry("kept")
+        var most = 0
         for number in 0..<1000 {
-            _ = cache.entry(Bytes("r\(number)"))
+            cache.entry(Bytes("r\(number)")).recipient = PlannerRowsTests.recipient
             #expect(cache.entry("kept") === kept)
-            #expect(cache.count <= 10)
+            // The half that is full is found so by the next one.
+            #expect(cache.bytes <= 102_000)
+            most = max(most, cache.count)
         }
+        #expect((20...200).contains(most))
+    }
+
+    @Test("a recipient that has grown counts as what it has come to")
+    func growth() {
+        var cache = RecipientCache(bytesMax: 1_000_000)
+        _ = cache.entry("other")
+        let alone = cache.bytes
+        let entry = cache.entry("ada")
+        let small = cache.bytes
+        #expect(small > alone && small < 2 * alone + 100)
+        entry.ids = KnownIDs()
+        for number in 0..<KnownIDs.countMax { _ = entry.ids?.insert(Bytes("id-\(number)")) }
+        entry.live = LiveList(
+            (0..<64).map { number in
+                LiveEntry(
+                    id: Bytes("id-\(number)"), expires: Timestamp(millis: 1),
+                    planned: PlanOrder(at: Timestamp(millis: 1), offset: Int64(number)))
+            })
+        _ = cache.entry("other")
+        // 512 places of eight bytes, and 64 entries with an id of 48 bytes each.
+        #expect(cache.bytes - small > 512 * 8 + 64 * 48)
+        #expect(cache.bytes - small < 20_000)
+        cache.removeAll()
+        #expect(cache.bytes == 0)
     }
 
     @Test("who passes by drives nobody out of the cache, and meets those who are in it")
     func closedCache() {
-        var cache = RecipientCache(countMax: 4)
+        var cache = RecipientCache(bytesMax: 2000)
         let kept = ["a", "b", "c"].map { cache.entry($0) }
         cache.isClosed = true
         for number in 0..<100 { _ = cache.entry(Bytes("r\(number)")) }

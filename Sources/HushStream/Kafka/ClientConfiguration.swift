@@ -39,6 +39,18 @@ struct ClientConfiguration: ~Copyable {
         }
     }
 
+    /// Bounds what a consumer gets at a time, where the user did not.
+    func limitFetches(_ stream: StreamConfiguration, _ kafka: KafkaConfiguration) throws(StreamFault) {
+        let given = kafka.properties
+        // It must not be below the largest message, which the user may have raised.
+        if given["fetch.max.bytes"] == nil, given["message.max.bytes"] == nil {
+            try set("fetch.max.bytes", "\(stream.fetchBytesMax)")
+        }
+        if given["max.partition.fetch.bytes"] == nil, given["fetch.message.max.bytes"] == nil {
+            try set("fetch.message.max.bytes", "\(stream.fetchPartitionBytesMax)")
+        }
+    }
+
     private func attempt(_ key: String, _ value: String) -> String? {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 512) { words in
             words[0] = 0

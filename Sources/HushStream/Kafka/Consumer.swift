@@ -78,6 +78,15 @@ struct Consumer: ~Copyable {
         try TopicShapes.watermarks(topic, partition, client: raw, timeoutMillis: timeoutMillis)
     }
 
+    /// Fills in the ends of partitions: the high watermarks, for a client that reads uncommitted records.
+    func ends(_ list: borrowing TopicPartitionList, timeoutMillis: Int32) throws(StreamFault) {
+        // What stands for the end where a time is asked for (ListOffsets, KIP-79).
+        for index in 0..<list.count { list.raw.pointee.elems[index].offset = -1 }
+        let code = rd_kafka_offsets_for_times(raw, list.raw, timeoutMillis)
+        if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("ends of partitions", code) }
+        if let fault = list.firstFailure("ends of partitions") { throw fault }
+    }
+
     /// The high watermark the last fetch reported, open transactions included; nil before the first fetch.
     func cachedHighWatermark(_ topic: String, _ partition: Int32) -> Int64? {
         var low: Int64 = 0

@@ -91,7 +91,8 @@ final class Restorer {
                 (settings) throws(StreamFault) in
                 // A consumer must name a group; this one never joins it nor commits.
                 try settings.set("group.id", "\(configuration.groupID)-restore")
-                try settings.set("queued.max.messages.kbytes", "16384")
+                try settings.set("queued.max.messages.kbytes", "\(configuration.fetchQueueBytes >> 10)")
+                try settings.limitFetches(configuration, kafka)
                 if kafka.properties["fetch.wait.max.ms"] == nil { try settings.set("fetch.wait.max.ms", "50") }
             })
         made.consumer.signal(wakeUp.descriptor)

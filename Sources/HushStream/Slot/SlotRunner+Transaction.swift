@@ -181,7 +181,6 @@ extension SlotRunner {
                 transactions: member.transactions)
             try member.context.state.apply(to: member.store, checkpoint: checkpoint)
             member.context.state.settle()
-            if member.store.unflushedBytes > home.writeBytesPerStore { try member.store.flush(waits: false) }
         }
         hunt.committed()
         let (read, written) = (recordsRead, outlet.records)

@@ -105,8 +105,9 @@ final class SlotRunner<Application: StreamApplication> {
             try settings.set("session.timeout.ms", "\(configuration.sessionTimeout.wholeMilliseconds)")
             try settings.set("heartbeat.interval.ms", "\(configuration.sessionTimeout.wholeMilliseconds / 5)")
             try settings.set("max.poll.interval.ms", "\(configuration.pollInterval.wholeMilliseconds)")
-            try settings.set("queued.min.messages", "10000000")
+            try settings.set("queued.min.messages", "\(configuration.fetchQueueRecords)")
             try settings.set("queued.max.messages.kbytes", "\(configuration.fetchQueueBytes >> 10)")
+            try settings.limitFetches(configuration, kafka)
             if kafka.properties["fetch.wait.max.ms"] == nil { try settings.set("fetch.wait.max.ms", "100") }
             if configuration.isStaticMember { try settings.set("group.instance.id", configuration.slotName) }
         }

@@ -39,7 +39,8 @@ public final class StateHome: Sendable {
         rocksdb_cache_destroy(OpaquePointer(bitPattern: cache))
     }
 
-    /// The share of one store in the memory for writes.
+    /// The share of one store in the memory for writes. Where there are so many that it would be hardly more than what
+    /// an empty one takes it is a megabyte.
     var writeBytesPerStore: Int {
         max(1 << 20, writeBufferBytes / max(1, registry.withLock { $0.open.count }))
     }
@@ -106,7 +107,9 @@ public final class StateHome: Sendable {
         rocksdb_options_set_info_log_level(options, 3)
         rocksdb_options_set_keep_log_file_num(options, 2)
         rocksdb_options_set_max_open_files(options, 256)
-        rocksdb_options_set_write_buffer_size(options, 32 << 20)
+        // The most that one store has: as a rule its share ends it sooner.
+        rocksdb_options_set_write_buffer_size(options, 16 << 20)
+        rocksdb_options_set_arena_block_size(options, 128 << 10)
         rocksdb_options_set_max_write_buffer_number(options, 2)
         rocksdb_options_set_compression(options, Int32(rocksdb_lz4_compression))
         // One thread writes, and most reads are of keys that are not there: the memtable's filter knows without a search.

@@ -15,13 +15,13 @@ final class StateStore {
     private let writeOptions = rocksdb_writeoptions_create()
     private let filter: ExpiryFilter
     private var batch = Batch()
-
-    /// Bytes written since the last flush to disk.
-    private(set) var unflushedBytes = 0
+    /// Holds this store where it is warm.
+    private weak var home: StateHome?
 
     /// Opens or makes the database in `directory`, which one process at a time may hold.
     init(directory: String, tables: [StateTable], home: StateHome) throws(StreamFault) {
         self.directory = directory
+        self.home = home
         filter = ExpiryFilter(tables: tables)
         rocksdb_writeoptions_disable_WAL(writeOptions, 1)
         rocksdb_readoptions_set_fill_cache(walkOptions, 0)
@@ -126,9 +126,15 @@ final class StateStore {
         }
         var words: UnsafeMutablePointer<CChar>?
         rocksdb_write(handle, writeOptions, batch.raw, &words)
-        unflushedBytes += batch.bytes
         batch.clear()
         if words != nil { throw .state("cannot write \(directory): \(Self.take(words))") }
+        if let home, writeBytes > home.writeBytesPerStore { try flush(waits: false) }
+    }
+
+    /// The memory of the writes since the last flush, with all that RocksDB keeps for them.
+    var writeBytes: Int {
+        var bytes: UInt64 = 0
+        return rocksdb_property_int(handle, "rocksdb.cur-size-active-mem-table", &bytes) == 0 ? Int(bytes) : 0
     }
 
     /// Committed time: what is to be dropped by then may go.
@@ -166,7 +172,6 @@ final class StateStore {
         var words: UnsafeMutablePointer<CChar>?
         rocksdb_flush(handle, options, &words)
         if words != nil { throw .state("cannot flush \(directory): \(Self.take(words))") }
-        unflushedBytes = 0
     }
 
     func cursor(

@@ -18,12 +18,25 @@ final class AddressEntry {
     var wakeAt = Timestamp.distantFuture
     /// The ops counted as parked by a breaker.
     var parkedOps = 0
+    /// What the task has counted of its memory.
+    var counted = 0
 
     init(_ address: Address, _ row: AddressRow) {
         self.address = address
         stateKey = AddressRows.key(address)
         state = AddressState(row: row)
     }
+
+    /// Its memory, and that of its places in the task.
+    var footprint: Int {
+        Self.base + Footprint.array(stateKey.count) + address.key.footprint + state.footprint
+    }
+
+    private static let base =
+        Footprint.dictionaryEntry
+        + Footprint.object(
+            MemoryLayout<AddressState>.stride + MemoryLayout<AddressSoftState?>.stride
+                + MemoryLayout<OutgoingPush?>.stride + 64)
 
     /// Whether it can be read again from the store.
     func isIdle(_ now: Timestamp) -> Bool {

@@ -33,6 +33,8 @@ struct AddressTimers {
     var count: Int { heap.count }
 
     mutating func add(_ at: Timestamp, _ address: Address) {
+        // An array doubles; this one is the largest that a task has.
+        if heap.count == heap.capacity { heap.reserveCapacity(heap.count + max(heap.count / 4, 1024)) }
         heap.append(Element(at: at, address))
         var child = heap.count - 1
         while child > 0 {

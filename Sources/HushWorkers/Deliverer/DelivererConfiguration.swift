@@ -29,8 +29,8 @@ public struct DelivererConfiguration: Sendable {
     /// Names the code that decided, in the ledger's order lines.
     public var build: Bytes
     public var routes: [Route]
-    /// How many idle addresses a task keeps in memory, about a kilobyte each.
-    public var cachedAddressesMax: Int
+    /// What the addresses that a task has in memory may take, about a kilobyte each; idle ones beyond it are let go.
+    public var cacheBytesMax: Int
     public var log: Log
     public var metrics: Metrics
     public var board: CredentialBoard
@@ -38,14 +38,14 @@ public struct DelivererConfiguration: Sendable {
     public var now: @Sendable () -> Timestamp
 
     public init(
-        policy: Policy = Policy(), build: Bytes, routes: [Route], cachedAddressesMax: Int = 5000,
+        policy: Policy = Policy(), build: Bytes, routes: [Route], cacheBytesMax: Int = 8 << 20,
         log: Log = .silent, metrics: Metrics = Metrics(), board: CredentialBoard? = nil,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
         self.policy = policy
         self.build = build
         self.routes = routes
-        self.cachedAddressesMax = cachedAddressesMax
+        self.cacheBytesMax = cacheBytesMax
         self.log = log
         self.metrics = metrics
         self.board = board ?? CredentialBoard(metrics, routes: routes)
@@ -68,13 +68,15 @@ public struct DelivererConfiguration: Sendable {
     /// The index of the only table in `StreamConfiguration.tables`.
     static let rowsTable = 0
 
+    static let groupID = "hush-deliverer"
+
     /// The stream of a deliverer slot, with the defaults of its times: `hush.pushes` and the changelog have
     /// `partitionCount` partitions, the ledger, the devices and the dead letters those of the planner.
     public static func stream(
         slotName: String, partitionCount: Int32, plannerPartitionCount: Int32
     ) -> StreamConfiguration {
         var stream = StreamConfiguration(
-            application: "deliverer", groupID: "hush-deliverer", slotName: slotName,
+            application: "deliverer", groupID: groupID, slotName: slotName,
             transactionalIDPrefix: "hush-deliverer", inputs: [Topic.pushes.name], partitionCount: partitionCount,
             outputs: Output.allCases.map { StreamOutput(topic: $0.topic.name, partitionCount: plannerPartitionCount) },
             tables: [StateTable(name: "rows", changelog: Topic.delivererRows.name, kind: .compacted)])

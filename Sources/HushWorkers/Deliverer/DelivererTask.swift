@@ -28,6 +28,8 @@ public final class DelivererTask: PartitionTask {
     /// Entries in the order in which they were loaded, to let idle ones go.
     private var loaded: [AddressEntry] = []
     private var loadedFirst = 0
+    /// What the entries took when their last transactions committed.
+    private var entryBytes = 0
     private var timers = AddressTimers()
     private var touched: [AddressEntry] = []
     private var planned: [(entry: AddressEntry, route: Int)] = []
@@ -129,6 +131,7 @@ public final class DelivererTask: PartitionTask {
         for entry in touched {
             entry.before = nil
             entry.isRowChanged = false
+            count(entry, as: entry.footprint)
         }
         planned.removeAll(keepingCapacity: true)
         touched.removeAll(keepingCapacity: true)
@@ -165,7 +168,7 @@ public final class DelivererTask: PartitionTask {
             if let entry = entries[timer.address], entry.wakeAt != timer.at { continue }
             taken += 1
             // Planned with the commit.
-            _ = try touch(timer.address, context)
+            try touch(timer.address, context).wakeAt = .distantFuture
         }
         wakeForTimers(context)
     }
@@ -185,6 +188,7 @@ public final class DelivererTask: PartitionTask {
         isClosed = true
         parkedOps = 0
         entries.removeAll()
+        entryBytes = 0
         loaded.removeAll()
         touched.removeAll()
         planned.removeAll()
@@ -249,8 +253,9 @@ public final class DelivererTask: PartitionTask {
             // Spread, for each of them asks whether it is the one that may try.
             wakeAt = application.breakers[route].nextAt(now) + .milliseconds(Int64.random(in: 0..<2000, using: &random))
         }
+        // One that is set already stays: a timer has no second use.
+        if let wakeAt, wakeAt != entry.wakeAt { timers.add(wakeAt, entry.address) }
         entry.wakeAt = wakeAt ?? .distantFuture
-        if let wakeAt { timers.add(wakeAt, entry.address) }
     }
 
     /// Takes one event, and writes what it tells; true where APNs refused the credential.
@@ -311,14 +316,24 @@ public final class DelivererTask: PartitionTask {
         entry.isStale = false
     }
 
+    private func count(_ entry: AddressEntry, as bytes: Int) {
+        entryBytes += bytes - entry.counted
+        entry.counted = bytes
+    }
+
     /// Lets go of idle addresses beyond the limit, those loaded first before others.
     private func forgetIdle() {
         var looks = loaded.count - loadedFirst
-        while entries.count > application.configuration.cachedAddressesMax, looks > 0 {
+        while entryBytes > application.configuration.cacheBytesMax, looks > 0 {
             looks -= 1
             let entry = loaded[loadedFirst]
             loadedFirst += 1
-            if entry.isIdle(now) { entries[entry.address] = nil } else { loaded.append(entry) }
+            if entry.isIdle(now) {
+                entries[entry.address] = nil
+                count(entry, as: 0)
+            } else {
+                loaded.append(entry)
+            }
         }
         if loadedFirst > 1024, loadedFirst * 2 > loaded.count {
             loaded.removeFirst(loadedFirst)

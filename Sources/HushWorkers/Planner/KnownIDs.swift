@@ -11,6 +11,8 @@ struct KnownIDs {
     private var slots: [Int] = Array(repeating: 0, count: 16)
     private var count = 0
 
+    var footprint: Int { Footprint.array(of: Int.self, slots.count) }
+
     func contains(_ id: Bytes) -> Bool {
         let hash = id.raw.withUnsafeBytes(Self.hash)
         return slots[slot(of: hash)] == hash

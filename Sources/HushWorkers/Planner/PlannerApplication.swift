@@ -11,7 +11,10 @@ public final class PlannerApplication: StreamApplication {
     public init(_ configuration: PlannerConfiguration) {
         self.configuration = configuration
         metrics = PlannerMetrics(configuration.metrics)
-        slices = SlicePace(rate: configuration.policy.sliceRate, now: configuration.now)
+        let policy = configuration.policy
+        slices = SlicePace(
+            SlicePace.Limits(rate: policy.sliceRate, waitingMax: policy.sliceWaitingMax),
+            backlog: configuration.backlog, now: configuration.now)
     }
 
     public func makeTask(partition: Int32) -> PlannerTask {
@@ -20,7 +23,8 @@ public final class PlannerApplication: StreamApplication {
 
     /// The planner's records are all it knows; nothing comes from elsewhere. A slice may be taken again.
     public func turn(_ tasks: [Int32: (task: PlannerTask, context: TaskContext)]) {
-        slices.turn()
+        let all = tasks.first?.value.context.partitionCount(PlannerConfiguration.Output.fanout.rawValue)
+        slices.turn(mine: tasks.count, of: all.map(Int.init) ?? 1)
     }
 
     public var isSaturated: Bool { false }

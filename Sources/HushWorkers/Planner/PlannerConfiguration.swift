@@ -8,21 +8,26 @@ public struct PlannerConfiguration: Sendable {
     public var policy: Policy
     /// Names the code that decided, in the ledger's order lines.
     public var build: Bytes
-    /// How many recipients a task keeps in memory; each takes about a kilobyte, 100 bytes for each live notification, and
-    /// 16 to 32 for each id that is remembered, up to `KnownIDs.countMax`.
-    public var cachedRecipientsMax: Int
+    /// What the recipients that a task keeps in memory may take. Each takes about a kilobyte, 100 bytes for each live
+    /// notification, and 16 to 32 for each id that is remembered, up to `KnownIDs.countMax`.
+    public var cacheBytesMax: Int
     public var metrics: Metrics
+    /// What waits for deliverers in `hush.pushes`; nil where that is not known, and slices are paced by their rate alone.
+    /// No decision depends on it.
+    public var backlog: @Sendable () -> GroupLagWatch.Reading?
     /// The clock that slices are paced by: of the wall in production. No decision depends on it.
     public var now: @Sendable () -> Timestamp
 
     public init(
-        policy: Policy = Policy(), build: Bytes, cachedRecipientsMax: Int = 10_000, metrics: Metrics = Metrics(),
+        policy: Policy = Policy(), build: Bytes, cacheBytesMax: Int = 8 << 20, metrics: Metrics = Metrics(),
+        backlog: @escaping @Sendable () -> GroupLagWatch.Reading? = { nil },
         now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
         self.policy = policy
         self.build = build
-        self.cachedRecipientsMax = cachedRecipientsMax
+        self.cacheBytesMax = cacheBytesMax
         self.metrics = metrics
+        self.backlog = backlog
         self.now = now
     }
 

@@ -39,10 +39,10 @@ final class PlannerStore: PlannerState {
     /// Whether `key` is that of a mark that was looked for and is not there.
     @exclusivity(unchecked) private var isMarkAbsent = false
 
-    init(_ context: TaskContext, markLifeMillis: Int64, cachedRecipientsMax: Int) {
+    init(_ context: TaskContext, markLifeMillis: Int64, cacheBytesMax: Int) {
         self.context = context
         self.markLifeMillis = markLifeMillis + Self.markSlackMillis
-        cache = RecipientCache(countMax: cachedRecipientsMax)
+        cache = RecipientCache(bytesMax: cacheBytesMax)
     }
 
     func mark(_ id: Bytes, of recipient: Bytes) throws(TaskFailure) -> Mark? {

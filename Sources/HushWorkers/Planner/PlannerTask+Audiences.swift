@@ -46,14 +46,15 @@ extension PlannerTask {
             return try planner.slice(now: now, &state, &effects)
         }
         // Who is passed without a push, as in a walk that only leaves marks, costs this stage as much.
-        let cost = max(effects.pushes.count, slice?.recipients ?? 0)
+        let pushes = effects.pushes.count
+        let cost = max(pushes, slice?.recipients ?? 0)
         if let slice {
             book.tookSlice()
             send(&effects, context)
             write(slice, effects.lines, context)
             if book.isOrderDue { writeOrder(context) }
         }
-        slices.rest(partition, cost, context)
+        slices.rest(partition, cost: cost, pushes: pushes, context)
         if try !store.turns().isEmpty { slices.begin(partition, context) }
     }
 

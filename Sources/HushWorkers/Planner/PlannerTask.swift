@@ -14,7 +14,7 @@ public final class PlannerTask: PartitionTask {
     private(set) var now = Timestamp.distantPast
     let planner: Planner
     private static let inputs = InputTopic.allCases
-    private let cachedRecipientsMax: Int
+    private let cacheBytesMax: Int
     private let decoder: InputDecoder
     private let metrics: PlannerMetrics
     private let jobs: Gauge
@@ -42,13 +42,13 @@ public final class PlannerTask: PartitionTask {
         jobs = metrics.jobs(of: partition)
         self.slices = slices
         planner = Planner(policy: configuration.policy)
-        cachedRecipientsMax = configuration.cachedRecipientsMax
+        cacheBytesMax = configuration.cacheBytesMax
         book = LedgerBook(
             task: Bytes("plan-\(partition)"), stage: .plan, config: configuration.digest, build: configuration.build)
     }
 
     public func restored(_ context: TaskContext) throws(TaskFailure) {
-        store = PlannerStore(context, markLifeMillis: planner.markLifeMillis, cachedRecipientsMax: cachedRecipientsMax)
+        store = PlannerStore(context, markLifeMillis: planner.markLifeMillis, cacheBytesMax: cacheBytesMax)
         committed = try TaskRow.read(context)
         book.restore(committed.ledger)
         now = committed.now

@@ -15,6 +15,9 @@ public final class WorkerProcess {
     private let plan: TopicPlan
     private let times: SlotTimes
     private let policy: Policy
+    /// Knows what waits for deliverers; nil where nothing is planned here.
+    private let backlog: GroupLagWatch?
+    private let waiting: Gauge
     private var keepers: [SlotKeeper] = []
     private var watched: [(keeper: SlotKeeper, metrics: WorkerMetrics, pulse: Health.Pulse)] = []
     /// Nil where nothing is delivered here.
@@ -41,6 +44,15 @@ public final class WorkerProcess {
             directory: settings[HushSettings.stateDirectory], cacheBytes: settings[HushSettings.stateCache],
             writeBufferBytes: settings[HushSettings.stateWrites])
         lock = try StateLock(directory: settings[HushSettings.stateDirectory])
+        let plans = settings[HushSettings.stages].contains(.plan)
+        waiting = metrics.gauge(
+            "hush_pushes_waiting",
+            "Records that deliverers have not taken, asked while audiences are worked off; else 0.")
+        backlog =
+            plans
+            ? try GroupLagWatch(
+                topic: Topic.pushes.name, partitionCount: plan.delivererPartitions,
+                group: DelivererConfiguration.groupID, kafka: kafka, log: StreamLog(log)) : nil
         for stage in settings[HushSettings.stages] {
             for number in 0..<settings[HushSettings.slots] {
                 keepers.append(try Self.asSettings { try makeKeeper(stage, number) })
@@ -71,6 +83,7 @@ public final class WorkerProcess {
                 host: settings[HushSettings.adminHost], port: port, metrics: metrics, health: health)
         }
         defer { admin?.close() }
+        try backlog?.start()
         let now = MonotonicTime.now()
         for keeper in keepers {
             watched.append(
@@ -101,6 +114,7 @@ public final class WorkerProcess {
             health.set(keeper.name, waitsFor: Self.wait(status))
             metrics.update(keeper)
         }
+        waiting.set(Int(backlog?.last?.count ?? 0))
         for (place, reason) in board?.standing ?? [] { health.set("apns \(place)", waitsFor: reason) }
         return failure
     }
@@ -124,6 +138,7 @@ public final class WorkerProcess {
                 log.warn("a slot did not end cleanly", ["slot": .text(keeper.name), "fault": .text("\(fault)")])
             }
         }
+        backlog?.stop()
     }
 
     private func makeKeeper(_ stage: Stage, _ number: Int) throws -> SlotKeeper {
@@ -133,8 +148,8 @@ public final class WorkerProcess {
         case .plan:
             let configuration = PlannerConfiguration(
                 policy: policy, build: Bytes(Build.version),
-                cachedRecipientsMax: settings[HushSettings.cachedRecipients],
-                metrics: metrics)
+                cacheBytesMax: settings[HushSettings.cache] / Int(plan.plannerPartitions), metrics: metrics,
+                backlog: { [backlog] in backlog?.latest() })
             let stream = times.applied(
                 to: PlannerConfiguration.stream(
                     slotName: name, partitionCount: plan.plannerPartitions,
@@ -152,8 +167,9 @@ public final class WorkerProcess {
             var apns = ways.apns
             apns.onEvent = Self.logger(log, ways.routes)
             let configuration = DelivererConfiguration(
-                policy: policy, build: Bytes(Build.version), routes: ways.routes, log: log, metrics: metrics,
-                board: board)
+                policy: policy, build: Bytes(Build.version), routes: ways.routes,
+                cacheBytesMax: settings[HushSettings.cache] / Int(plan.delivererPartitions), log: log,
+                metrics: metrics, board: board)
             let stream = times.applied(
                 to: DelivererConfiguration.stream(
                     slotName: name, partitionCount: plan.delivererPartitions,

@@ -63,14 +63,15 @@ extension HushSettings {
         "run.drain.max", in: .milliseconds(100)...(.seconds(60)), default: .seconds(2),
         "How long pushes under way may take to be answered when partitions go or the process ends.")
 
-    public static let cachedRecipients = Setting.integer(
-        "run.cache.recipients", in: 100...10_000_000, default: 10_000,
-        "Active recipients whose devices and live list a partition keeps in memory, about a kilobyte each.")
+    public static let cache = Setting.size(
+        "run.cache", in: 1 << 20...1 << 40, default: 64 << 20,
+        "Recipients or addresses that were active lately, of all partitions of a stage; about a kilobyte each."
+    )
 
     static let run = [
         stages.definition, runName.definition, slots.definition, commitInterval.definition,
         transactionTimeout.definition, sessionTimeout.definition, drainMax.definition,
-        cachedRecipients.definition,
+        cache.definition,
     ]
 
     // MARK: dead
@@ -86,7 +87,7 @@ extension HushSettings {
     public static let stateDirectory = Setting.text(
         "state.dir", default: "hush-state", "Where RocksDB keeps the partitions' state; one process a directory.")
     public static let stateCache = Setting.size(
-        "state.cache", in: 1 << 20...1 << 40, default: 128 << 20, "Block cache, shared by all partitions of a process.")
+        "state.cache", in: 1 << 20...1 << 40, default: 64 << 20, "Block cache, shared by all partitions of a process.")
     public static let stateWrites = Setting.size(
         "state.writes", in: 1 << 20...1 << 40, default: 64 << 20, "Write buffers of all partitions together.")
 

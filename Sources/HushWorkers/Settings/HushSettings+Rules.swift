@@ -32,11 +32,15 @@ extension HushSettings {
         "Audiences whose tags a partition asks for at the same time; a new one beyond is a dead letter.")
     public static let sliceRate = Setting.integer(
         "planner.slice.rate", in: 1...10_000_000, default: defaults.sliceRate,
-        "Pushes a second that audiences plan, over all partitions; what deliverers can send beside single intents.")
+        "Pushes a second that audiences plan at most, over all partitions.")
+    public static let sliceWaiting = Setting.integer(
+        "planner.slice.waiting", in: 1...10_000_000, default: defaults.sliceWaitingMax,
+        "Pushes that may wait for deliverers: audiences rest while there are more, so single intents wait no longer.")
 
     static let planner = [
         lifeDefault.definition, lifeMax.definition, dedupeWindow.definition, livePerRecipientMax.definition,
         devicesPerRecipientMax.definition, sliceOpsMax.definition, audiencesMax.definition, sliceRate.definition,
+        sliceWaiting.definition,
     ]
 
     // MARK: deliver
@@ -108,6 +112,7 @@ extension Policy {
         sliceOpsMax = settings[HushSettings.sliceOpsMax]
         audiencesMax = settings[HushSettings.audiencesMax]
         sliceRate = settings[HushSettings.sliceRate]
+        sliceWaitingMax = settings[HushSettings.sliceWaiting]
         batteryLow = settings[HushSettings.batteryLow]
         holdProbe = settings[HushSettings.holdProbe]
         holdMax = settings[HushSettings.holdMax]

@@ -77,7 +77,7 @@ final class DelivererRig {
     private var offset: Int64 = 0
 
     init(
-        policy: Policy = Policy(), cachedAddressesMax: Int = 100,
+        policy: Policy = Policy(), cacheBytesMax: Int = 100_000,
         routes: [DelivererConfiguration.Route] = [.init(environment: .production, index: 0)]
     ) throws {
         let clock = clock
@@ -85,7 +85,7 @@ final class DelivererRig {
         application = DelivererApplication(
             DelivererConfiguration(
                 policy: policy, build: "test", routes: routes,
-                cachedAddressesMax: cachedAddressesMax,
+                cacheBytesMax: cacheBytesMax,
                 now: { Timestamp(millis: clock.millis.withLock { $0 }) }), transport: transport)
         driver = InMemoryTask(
             DelivererConfiguration.stream(slotName: "t", partitionCount: 4, plannerPartitionCount: 4),

@@ -271,7 +271,8 @@ struct DelivererTaskTests {
 
     @Test("an address that left the memory is read from the store, and idle ones leave it")
     func cache() throws {
-        let rig = try DelivererRig(cachedAddressesMax: 1)
+        // Room for one of these addresses, and not for two.
+        let rig = try DelivererRig(cacheBytesMax: 2000)
         for name in ["aa11", "bb22", "cc33"] { try rig.bind(name) }
         try rig.commit()
         #expect(rig.task.addressesInMemory == 1)

@@ -1,0 +1,131 @@
+public import HushBase
+import Synchronization
+
+/// Knows how far behind a group is in a topic: a thread of its own asks, as long as somebody wants to know.
+public final class GroupLagWatch: Sendable {
+    /// An answer.
+    public struct Reading: Hashable, Sendable {
+        /// Records that the group has not taken.
+        public var count: Int64
+        /// Of this answer; the next one has a higher number.
+        public var number: Int
+
+        public init(count: Int64, number: Int) {
+            self.count = count
+            self.number = number
+        }
+    }
+
+    /// How often it asks.
+    public static let interval = Duration.milliseconds(250)
+    /// For how long it asks on after somebody wanted to know.
+    static let wantedMax = Duration.seconds(2)
+    /// An answer that is older is none.
+    static let ageMax = Duration.seconds(5)
+    static let callLimit = Duration.seconds(5)
+    /// How long `stop` waits for a question under way: librdkafka 2.0.2 may hang in one (librdkafka #5456).
+    static let stopLimit = Duration.seconds(1)
+
+    private struct State {
+        var reading: Reading?
+        var answers = 0
+        var readAt = MonotonicTime(nanos: 0)
+        var wantedAt: MonotonicTime?
+        var isStopping = false
+        var thread: NamedThread?
+    }
+
+    private let state = Mutex(State())
+    private let wakeUp: WakeUp
+    private let ended: WakeUp
+    private let topic: String
+    private let partitionCount: Int32
+    private let group: String
+    private let kafka: KafkaConfiguration
+    private let log: StreamLog
+
+    public init(
+        topic: String, partitionCount: Int32, group: String, kafka: KafkaConfiguration, log: StreamLog
+    ) throws(SystemFault) {
+        self.topic = topic
+        self.partitionCount = partitionCount
+        self.group = group
+        self.kafka = kafka
+        self.log = log
+        wakeUp = try WakeUp()
+        ended = try WakeUp()
+    }
+
+    /// Starts the thread; once.
+    public func start() throws(SystemFault) {
+        let started = try NamedThread.start(name: "lag-\(group)") { [self] in run() }
+        state.withLock { $0.thread = started }
+    }
+
+    /// Ends the thread; one that hangs in a question is left to the end of the process.
+    public func stop() {
+        let thread = state.withLock { state in
+            state.isStopping = true
+            return state.thread
+        }
+        wakeUp.signal()
+        if let thread, ended.wait(atMost: Self.stopLimit) { thread.join() }
+    }
+
+    /// The last answer, where it is of late; asks for further ones. Of any thread, and cheap.
+    public func latest() -> Reading? {
+        let now = MonotonicTime.now()
+        let wasIdle = state.withLock { state in
+            defer { state.wantedAt = now }
+            return state.wantedAt.map { now - $0 > Self.wantedMax } ?? true
+        }
+        if wasIdle { wakeUp.signal() }
+        return last
+    }
+
+    /// The last answer, where it is of late, without asking for another.
+    public var last: Reading? {
+        let now = MonotonicTime.now()
+        return state.withLock { now - $0.readAt <= Self.ageMax ? $0.reading : nil }
+    }
+
+    private func run() {
+        defer { ended.signal() }
+        var failure: StreamFault?
+        do throws(StreamFault) {
+            let lag = try GroupLag(
+                topic: topic, partitionCount: partitionCount, group: group, kafka: kafka, name: "lag-\(group)", log: log
+            )
+            while let isWanted = look() {
+                if isWanted { failure = ask(lag, failure) }
+                _ = wakeUp.wait(atMost: isWanted ? Self.interval : .seconds(60))
+            }
+        } catch {
+            log.warning("what waits for group \(group) in \(topic) is not known: \(error)")
+        }
+    }
+
+    /// Whether somebody wants to know; nil where the end is wanted.
+    private func look() -> Bool? {
+        let now = MonotonicTime.now()
+        return state.withLock { state in
+            state.isStopping ? nil : state.wantedAt.map { now - $0 <= Self.wantedMax } ?? false
+        }
+    }
+
+    /// Asks once; returns why there was no answer. The same reason is told once.
+    private func ask(_ lag: GroupLag, _ before: StreamFault?) -> StreamFault? {
+        do throws(StreamFault) {
+            let count = try lag.read(timeoutMillis: Self.callLimit.wholeMilliseconds)
+            state.withLock { state in
+                state.answers += 1
+                state.reading = count.map { Reading(count: $0, number: state.answers) }
+                state.readAt = .now()
+            }
+            return nil
+        } catch {
+            if error != before { log.warning("what waits for group \(group) in \(topic) is not known: \(error)") }
+            return error
+        }
+    }
+}
