@@ -69,6 +69,8 @@ final class Outlet {
         _ headers: [RecordHeader]
     ) {
         let chosen = partition ?? place(output, key)
+        // First, for a transaction may begin with another producer.
+        if records == 0 { begin?() }
         switch target {
         case .producer(let producer):
             produce(output, chosen, key, value, headers, tag: 0, producer)
@@ -88,6 +90,7 @@ final class Outlet {
     func sendTagged(
         topic: Int, partition: Int32, key: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer?, tag: Int
     ) {
+        if records == 0 { begin?() }
         guard case .producer(let producer) = target else { return }
         produce(topic, partition, key, value, [], tag: tag, producer)
     }
@@ -103,7 +106,6 @@ final class Outlet {
         _ topic: Int, _ partition: Int32, _ key: UnsafeRawBufferPointer?, _ value: UnsafeRawBufferPointer?,
         _ headers: [RecordHeader], tag: Int, _ open: OpenProducer
     ) {
-        if records == 0 { begin?() }
         // Once one is lost the transaction is, so the others are not worth sending.
         if fault != nil { return }
         records += 1

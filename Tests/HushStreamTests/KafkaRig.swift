@@ -15,7 +15,9 @@ final class LoggedLines: Sendable {
 
     func add(_ line: String) { lines.withLock { $0.append(line) } }
 
-    func contain(_ words: String) -> Bool { lines.withLock { $0.contains { $0.contains(words) } } }
+    func contain(_ words: String) -> Bool { count(words) > 0 }
+
+    func count(_ words: String) -> Int { lines.withLock { $0.count { $0.contains(words) } } }
 }
 
 /// A real Kafka that tests run against, as `scripts/test` gives it.
@@ -57,17 +59,10 @@ struct KafkaRig: Sendable {
         _ label: String, partitions: Int32 = 2, commitsOffsets: Bool = true, bootstrap: String? = KafkaRig.bootstrap,
         outputReplicas: Int32? = nil, outputSettings: [String: String] = [:]
     ) throws {
-        kafka = try KafkaConfiguration(bootstrapServers: bootstrap ?? "")
-        name = "\(label)-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
-        self.partitions = partitions
-        directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
-        let verbose = ProcessInfo.processInfo.environment["HUSH_TEST_VERBOSE"] != nil
-        log = StreamLog { [logged] level, message in
-            logged.add(message)
-            if verbose { FileHandle.standardError.write(Data("\(level) \(message)\n".utf8)) }
-        }
+        try self.init(label, partitions, bootstrap ?? "")
         let stamps = ["message.timestamp.type": "LogAppendTime"]
-        let compacted = stamps.merging(["cleanup.policy": "compact"]) { $1 }
+        // Both, as the marks' is, for what is only compacted cannot be trimmed.
+        let compacted = stamps.merging(["cleanup.policy": "compact,delete"]) { $1 }
         let topics = [
             (input, stamps), (output, stamps.merging(outputSettings) { $1 }), (changelog, compacted),
         ]
@@ -78,6 +73,53 @@ struct KafkaRig: Sendable {
                     configuration: settings)
             })
         if commitsOffsets { _ = try GroupOffsets.commitStart(of: [input], group: name, kafka: kafka) }
+    }
+
+    /// On librdkafka's mock cluster, which answers with errors when it is told to.
+    init(_ label: String, on broker: EmbeddedBroker) throws {
+        try self.init(label, 1, broker.bootstrapServers)
+        for topic in [input, output, changelog] { try broker.create(topic, partitionCount: partitions) }
+        _ = try GroupOffsets.commitStart(of: [input], group: name, kafka: kafka)
+    }
+
+    private init(_ label: String, _ partitions: Int32, _ bootstrap: String) throws {
+        kafka = try KafkaConfiguration(bootstrapServers: bootstrap)
+        name = "\(label)-\(String(UInt64.random(in: 0...UInt64.max), radix: 36))"
+        self.partitions = partitions
+        directory = FileManager.default.temporaryDirectory.appending(path: "hush-\(name)").path
+        let verbose = ProcessInfo.processInfo.environment["HUSH_TEST_VERBOSE"] != nil
+        log = StreamLog { [logged] level, message in
+            logged.add(message)
+            if verbose { FileHandle.standardError.write(Data("\(level) \(message)\n".utf8)) }
+        }
+    }
+
+    /// Deletes what a topic's first partition holds before an offset, as retention does.
+    func trim(_ topic: String, before offset: Int64) throws {
+        let file = directory + "-trim.json"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let place = #"{"topic":"\#(topic)","partition":0,"offset":\#(offset)}"#
+        try #"{"version":1,"partitions":[\#(place)]}"#.write(toFile: file, atomically: true, encoding: .utf8)
+        Self.control("tool", Self.brokerDirectory ?? "", "delete-records", "--offset-json-file", file)
+    }
+
+    /// Where the first partition of a topic begins and ends.
+    func watermarks(_ topic: String) throws -> (first: Int64, end: Int64) {
+        let consumer = try Consumer(kafka, name: "test", events: ClientEvents(name: "test", log: .silent)) {
+            (settings) throws(StreamFault) in
+            try settings.set("group.id", "\(name)-marks")
+        }
+        return try consumer.watermarks(topic, 0, timeoutMillis: 10_000)
+    }
+
+    /// Opens the local state of partition 0 while no slot has it, and closes it again.
+    func withStore<Result>(_ body: (StateStore) throws -> Result) throws -> Result {
+        let home = try StateHome(directory: directory)
+        let store = try home.acquire("\(name)/0", tables: configuration().tables)
+        defer { store.close() }
+        let result = try body(store)
+        try store.flush(waits: true)
+        return result
     }
 
     func remove() {

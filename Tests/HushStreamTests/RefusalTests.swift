@@ -83,5 +83,22 @@ extension OnKafka {
             try rig.run(10)
             try rig.expectCopied(10)
         }
+
+        @Test("offsets that a transaction holds for a while are waited for, and then work goes on")
+        func heldForAWhile() throws {
+            let rig = try KafkaRig("heldshort")
+            defer { rig.remove() }
+            try rig.produce(0..<10)
+            let holder = try rig.holdOffsets()
+            let slot = try rig.slot()
+            try slot.start()
+            #expect(rig.wait { slot.status.rebalances == 1 || slot.status.phase == .stopped })
+            #expect(slot.status.recordsIn == 0)
+            try holder.producer.abort(timeoutMillis: 10_000)
+            #expect(rig.wait { slot.status.recordsIn == 10 || slot.status.phase == .stopped })
+            slot.stop()
+            #expect(slot.join() == nil)
+            try rig.expectCopied(10)
+        }
     }
 }

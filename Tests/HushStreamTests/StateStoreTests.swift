@@ -138,6 +138,49 @@ import Testing
         #expect([UInt8](repeating: 2, count: 60).withUnsafeBytes { Checkpoint(decoding: $0) } == nil)
     }
 
+    @Test(
+        "25: a checkpoint of another format, or a damaged one, is refused, and what stands beside it stays",
+        arguments: [
+            ([2, 0, 0, 0, 0, 0, 0, 0, 6], "is of format 2"), ([1, 0], "is damaged"), ([], "is empty"),
+        ] as [([UInt8], String)])
+    func newerCheckpoint(bytes: [UInt8], words: String) throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try StateHome(directory: directory)
+        let store = try home.acquire("copy/0", tables: tables)
+        try write(store, [(0, [1], [10])], checkpoint([3, 4]))
+        var batch = store.makeBatch()
+        bytes.withUnsafeBytes { batch.add(Checkpoint.table, UnsafeRawBufferPointer(start: nil, count: 0), $0) }
+        try store.write(&batch)
+        do {
+            _ = try store.checkpoint()
+            Issue.record("the checkpoint was taken")
+        } catch {
+            #expect(error.description.hasPrefix("state: the checkpoint in \(directory)/copy/0 \(words)"))
+            #expect(error.description.contains("delete the directory") && !error.isMendedByRestart)
+        }
+        #expect(rows(store, 0) == [[1, 10]])
+    }
+
+    @Test("a value past its drop time goes when the database compacts; one of another table or before its time stays")
+    func expiryFilter() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try StateHome(directory: directory)
+        let store = try home.acquire("copy/0", tables: tables)
+        func drop(_ millis: UInt8) -> [UInt8] { [0, 0, 0, 0, 0, 0, 0, millis, 7] }
+        try write(
+            store, [(0, [1], drop(5)), (1, [1], drop(5)), (1, [2], drop(9)), (1, [3], [5])],
+            checkpoint([1, 1], nowMillis: 5))
+        // RocksDB compacts by itself once it has a few files that overlap.
+        let deadline = ContinuousClock.now + .seconds(30)
+        while rows(store, 1).count > 2, ContinuousClock.now < deadline {
+            try write(store, [], checkpoint([1, 1], nowMillis: 5))
+            try store.flush(waits: true)
+        }
+        #expect(rows(store, 0) == [[1] + drop(5)])
+        #expect(rows(store, 1) == [[2] + drop(9), [3, 5]])
+        #expect(try store.checkpoint() == checkpoint([1, 1], nowMillis: 5))
+    }
+
     @Test("a state is rebuilt where it is foreign, or so old that deletions may be gone from a changelog")
     func reasons() {
         let configuration = StreamConfiguration(
@@ -188,5 +231,16 @@ import Testing
         }
         #expect(rows(stores[0], 0).count > 19_000)
         for store in stores { try home.close(store) }
+    }
+
+    @Test("22: the state is its owner's alone to read")
+    func permissions() throws {
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let home = try StateHome(directory: directory + "/deep")
+        _ = try home.acquire("copy/0", tables: tables)
+        for path in ["", "/deep", "/deep/copy", "/deep/copy/0"] {
+            let mode = try FileManager.default.attributesOfItem(atPath: directory + path)[.posixPermissions]
+            #expect(mode as? Int == 0o700, "\(path)")
+        }
     }
 }

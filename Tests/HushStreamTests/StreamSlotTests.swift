@@ -70,6 +70,77 @@ extension OnKafka {
             try rig.expectCopied(500)
         }
 
+        @Test("a slot that was idle when its name was taken ends at its next transaction, and does not hang there")
+        func fencedWhileIdle() throws {
+            let rig = try KafkaRig("idlefence")
+            defer { rig.remove() }
+            try rig.produce(0..<10)
+            let slot = try rig.slot()
+            try slot.start()
+            #expect(rig.wait { slot.status.recordsIn == 10 })
+            let other = try Producer(
+                rig.kafka, name: "other", topics: [],
+                transactional: Producer.Transactional(
+                    id: rig.configuration().transactionalID, timeoutMillis: 2000),
+                deliveries: Deliveries(name: "other", log: .silent))
+            try other.initTransactions(timeoutMillis: 30_000)
+            try rig.produce(10..<20)
+            #expect(rig.wait { slot.status.phase == .stopped })
+            guard case .fenced = slot.join() else {
+                Issue.record("ended with \(String(describing: slot.status.fault))")
+                return
+            }
+            try rig.run(10)
+            try rig.expectCopied(20)
+        }
+
+        @Test("the lag counts what is there to be read and no more, and ends at 0, behind a trimmed beginning too")
+        func lag() throws {
+            let rig = try KafkaRig("lag", partitions: 1)
+            defer { rig.remove() }
+            try rig.produce(0..<100)
+            try rig.run(100)
+            if KafkaRig.brokerDirectory != nil { try rig.trim(rig.input, before: 100) }
+            try rig.produce(100..<400)
+            let highest = Mutex<Int64>(0)
+            let slot = try rig.slot(beforeRecord: { _ in usleep(5000) })
+            try slot.start()
+            let isDone = rig.wait {
+                highest.withLock { $0 = max($0, slot.status.lag) }
+                return slot.status.recordsIn == 300 && slot.status.lag == 0
+            }
+            #expect(isDone)
+            #expect((1...300).contains(highest.withLock { $0 }))
+            slot.stop()
+            #expect(slot.join() == nil)
+        }
+
+        @Test("what an open transaction has written counts as lag until it ends, and its marker leaves none")
+        func lagOfOpenTransaction() throws {
+            let rig = try KafkaRig("lagopen", partitions: 1)
+            defer { rig.remove() }
+            try rig.produce(0..<10)
+            let slot = try rig.slot()
+            try slot.start()
+            #expect(rig.wait { slot.status.recordsIn == 10 })
+            let other = try Producer(
+                rig.kafka, name: "other", topics: [rig.input],
+                transactional: Producer.Transactional(id: "\(rig.name)-other", timeoutMillis: 60_000),
+                deliveries: Deliveries(name: "other", log: .silent))
+            try other.initTransactions(timeoutMillis: 30_000)
+            try other.begin()
+            for _ in 0..<5 {
+                Array("k".utf8).withUnsafeBytes { _ = other.produce(0, partition: 0, key: $0, value: $0, tag: 0) }
+            }
+            try other.flush(timeoutMillis: 20_000)
+            #expect(rig.wait { slot.status.lag == 5 })
+            try other.abort(timeoutMillis: 20_000)
+            #expect(rig.wait { slot.status.lag == 0 })
+            #expect(slot.status.recordsIn == 10)
+            slot.stop()
+            #expect(slot.join() == nil)
+        }
+
         @Test("a transaction that the broker timed out is not committed; a new slot does its work again")
         func timedOut() throws {
             let rig = try KafkaRig("timeout")

@@ -34,4 +34,10 @@ public final class EmbeddedBroker {
         let code = rd_kafka_mock_topic_create(cluster, topic, partitionCount, 1)
         if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("topic \(topic)", code) }
     }
+
+    /// Answers the next requests of a kind with these errors, one each, in the numbers of Kafka's protocol: for tests.
+    package func answerNext(_ request: Int16, with codes: [Int32]) {
+        let errors = codes.map { rd_kafka_resp_err_t(rawValue: $0) }
+        rd_kafka_mock_push_request_errors_array(cluster, request, errors.count, errors)
+    }
 }

@@ -24,7 +24,7 @@ extension SlotRunner {
     private func begin() throws(StreamFault) {
         if isBegun { return }
         if isProducerDoubtful {
-            log.info("slot \(configuration.slotName): the end of a transaction was in doubt, the producer is replaced")
+            log.info("slot \(configuration.slotName): transactions of the producer are in doubt, it is replaced")
             try openProducer()
             update { $0.producersReplaced += 1 }
         }
@@ -183,6 +183,7 @@ extension SlotRunner {
             member.context.state.settle()
         }
         hunt.committed()
+        abortsInRow = 0
         let (read, written) = (recordsRead, outlet.records)
         let duration = MonotonicTime.now() - started
         update { status in
@@ -214,6 +215,7 @@ extension SlotRunner {
         update { $0.aborts += 1 }
         try huntDown(cause)
         try endByAbort()
+        noteAbort(cause)
         rollBack()
         let list = TopicPartitionList()
         for case let member? in members where member.isRestored {
@@ -241,6 +243,14 @@ extension SlotRunner {
             log.warning("slot \(configuration.slotName): \(error.kafkaCause); seeking again")
             try consumer.seek(list, timeoutMillis: 5000)
         }
+    }
+
+    /// What fails again and again may be the producer: the brokers forget a transactional id that was not used for days,
+    /// librdkafka then fails each transaction anew, and only a new producer mends it.
+    private func noteAbort(_ cause: KafkaCause) {
+        if RecordHunt.codes.contains(cause.code) { return }
+        abortsInRow += 1
+        if abortsInRow > 1 { isProducerDoubtful = true }
     }
 
     /// Sees to it that writes that Kafka will never take do not abort every transaction there is.

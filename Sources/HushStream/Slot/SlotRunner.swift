@@ -47,6 +47,8 @@ final class SlotRunner<Application: StreamApplication> {
     var bytesRead = 0
     /// An EndTxn was slow or repeated: it may still arrive and would end the next transaction (librdkafka #5423).
     var isProducerDoubtful = false
+    /// Since the last commit, and for no reason that a record gives.
+    var abortsInRow = 0
     private var lastLag = MonotonicTime.now()
 
     static func run(

@@ -2,7 +2,7 @@
 struct Checkpoint: Equatable {
     /// Behind every table of a task.
     static let table: UInt8 = 255
-    private static let version: UInt8 = 1
+    static let version: UInt8 = 1
 
     /// What the state belongs to: the application, its tables in order, the partition count. Other state is not taken.
     var identity: String

@@ -124,6 +124,11 @@ final class StateStore {
         encoded.withUnsafeBytes { value in
             batch.add(Checkpoint.table, UnsafeRawBufferPointer(start: nil, count: 0), value)
         }
+        try write(&batch)
+    }
+
+    /// Writes a batch, and empties it.
+    func write(_ batch: inout Batch) throws(StreamFault) {
         var words: UnsafeMutablePointer<CChar>?
         rocksdb_write(handle, writeOptions, batch.raw, &words)
         batch.clear()
@@ -154,14 +159,21 @@ final class StateStore {
         setTime(0)
     }
 
-    /// The checkpoint of the last commit; nil where nothing was ever committed here, or in a format not known.
+    /// The checkpoint of the last commit; nil where nothing was ever committed here.
+    ///
+    /// - Throws: `StreamFault.state` where it is of another format than this build's: rows beside it would be guessed at.
     func checkpoint() throws(StreamFault) -> Checkpoint? {
         var scratch: [UInt8] = []
         guard let pinned = try get(Checkpoint.table, UnsafeRawBufferPointer(start: nil, count: 0), &scratch) else {
             return nil
         }
         defer { pinned.release() }
-        return Checkpoint(decoding: pinned.bytes)
+        if let found = Checkpoint(decoding: pinned.bytes) { return found }
+        let format = pinned.bytes.first.map { $0 == Checkpoint.version ? "is damaged" : "is of format \($0)" }
+        throw .state(
+            "the checkpoint in \(directory) \(format ?? "is empty"), and this build reads format "
+                + "\(Checkpoint.version): run the build that wrote it, or delete the directory, which comes back from "
+                + "the changelogs")
     }
 
     /// Puts all committed writes on disk.

@@ -34,7 +34,9 @@ final class WorkerMetrics {
             (metrics.counter("hush_transaction_aborts_total", "Transactions aborted.", labels), { $0.aborts }),
             (metrics.counter("hush_rebalances_total", "Assignments and revocations.", labels), { $0.rebalances }),
             (
-                metrics.counter("hush_producers_replaced_total", "Producers replaced after a doubtful commit.", labels),
+                metrics.counter(
+                    "hush_producers_replaced_total", "Producers replaced after doubtful commits or repeated aborts.",
+                    labels),
                 { $0.producersReplaced }
             ),
         ]

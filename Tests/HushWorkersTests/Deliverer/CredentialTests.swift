@@ -144,6 +144,82 @@ struct CredentialTests {
         #expect(opened == 0 && breaker.isClosed)
     }
 
+    @Test("17: 200 failures in a row open the breaker for 1 s, doubling to a minute; one good answer closes it")
+    func outage() {
+        var breaker = CredentialBreaker()
+        var now = Timestamp(millis: 0)
+        let bad = PushResult.answered(status: 503, reason: "ServiceUnavailable", retryAfter: nil, timestamp: nil)
+        let good = PushResult.answered(status: 200, reason: "", retryAfter: nil, timestamp: nil)
+        // Whether it opened the breaker.
+        func took(_ result: PushResult) -> Bool { breaker.took(result, isRefused: false, now) }
+        for _ in 0..<199 { #expect(!took(.unknown)) }
+        #expect(!took(good) && breaker.isClosed)
+        for _ in 0..<199 { #expect(!took(bad)) }
+        #expect(took(.notSent))
+        #expect(breaker.reason(of: .notSent) == "no answers")
+        for pause in [1, 2, 4, 8, 16, 32, 60, 60] {
+            let end = now + .seconds(Int64(pause))
+            #expect(!breaker.allows(end - .milliseconds(1)) && breaker.nextAt(now) == end)
+            now = end
+            #expect(breaker.allows(now))
+            breaker.left(now)
+            // One tries at a time.
+            #expect(!breaker.allows(now))
+            #expect(took(bad))
+        }
+        now = now + .seconds(60)
+        breaker.left(now)
+        #expect(!took(good) && breaker.isClosed && breaker.allows(now))
+    }
+
+    @Test("17: an outage of APNs writes no held line, parks what is there and pauses the partition beyond the limit")
+    func outageOfAPNs() throws {
+        var policy = Policy()
+        policy.opsParkedMax = 250
+        let rig = try DelivererRig(policy: policy)
+        let names = (1000..<1300).map { "aa\($0)" }
+        for name in names.prefix(200) {
+            try rig.bind(name)
+            try rig.create("1", name)
+        }
+        var lines = try rig.commit()
+        var failures = 0
+        for _ in 0..<100 where failures < 200 {
+            while failures < 200, !rig.transport.sent.isEmpty {
+                rig.transport.refuse(503, "ServiceUnavailable")
+                failures += 1
+            }
+            try rig.turn()
+            lines += try rig.commit()
+        }
+        #expect(failures == 200)
+        #expect(standing(rig) == ["default/production: 503 ServiceUnavailable"])
+        for name in names.suffix(100) {
+            try rig.bind(name)
+            try rig.create("1", name)
+        }
+        lines += try rig.commit()
+        #expect(rig.application.isSaturated)
+        for _ in 0..<20 {
+            try rig.pass(60)
+            lines += try rig.commit()
+            if !rig.transport.sent.isEmpty { rig.transport.refuse(503, "ServiceUnavailable") }
+        }
+        #expect(lines.contains { $0.contains(#""outcome":"retry""#) })
+        #expect(!lines.contains { $0.contains(#""outcome":"held""#) })
+        // It is over: all that waited leaves, and nothing of it is lost.
+        var sent: Set<[UInt8]> = []
+        for _ in 0..<40 {
+            while let next = rig.transport.sent.first {
+                sent.insert(next.token)
+                rig.transport.accept()
+            }
+            try rig.pass(60)
+            try rig.commit()
+        }
+        #expect(sent.count == 300 && !rig.application.isSaturated)
+    }
+
     @Test("ops for an app that no credential leads to are rejected with that reason, and nothing waits for ever")
     func noCredential() throws {
         let rig = try DelivererRig(routes: Self.routes)
