@@ -55,10 +55,14 @@ final class SlotRunner<Application: StreamApplication> {
         _ configuration: StreamConfiguration, kafka: KafkaConfiguration, home: StateHome, log: StreamLog,
         control: SlotControl, wakeUp: WakeUp, makeApplication: () -> Application
     ) -> StreamFault? {
+        var watchdog: Watchdog?
+        // Behind the runner's end, for destroying its consumer may hang too (librdkafka #4674, #4362).
+        defer { watchdog?.stop() }
         do throws(StreamFault) {
             let runner = try SlotRunner(
                 configuration, kafka: kafka, home: home, log: log, control: control, wakeUp: wakeUp,
                 application: makeApplication())
+            watchdog = runner.watchdog
             return runner.run()
         } catch {
             return error
@@ -133,7 +137,6 @@ final class SlotRunner<Application: StreamApplication> {
         outlet.close()
         outlet.begin = nil
         producer = nil
-        watchdog.stop()
         return fault
     }
 
