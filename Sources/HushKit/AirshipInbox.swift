@@ -37,7 +37,7 @@ extension HushContent {
         tagsRemoved = Self.tags(payload["^-t"])
         inApp = payload["com.urbanairship.in_app"]
         actions = payload["com.urbanairship.interactive_actions"]?.object ?? [:]
-        extras = (payload.object ?? [:]).filter { !Content.isReservedExtra($0.key.raw) }
+        extras = (payload.object ?? [:]).filter { !$0.key.raw.withUnsafeBytes(Content.isReservedExtra) }
     }
 
     /// Airship takes one tag or a list.

@@ -29,14 +29,21 @@ extension Content {
     private var countedBadge: CountedBadge {
         var scanner = ObjectScanner(json.raw)
         while let member = scanner.next() {
-            let name = json.raw[member.name]
-            if name.elementsEqual("title".utf8) || name.elementsEqual("body".utf8) { continue }
-            guard name.elementsEqual("badge".utf8) else { return .none }
-            let badge = json.raw[member.value]
-            if badge.elementsEqual("\"auto\"".utf8) { return .automatic }
-            return badge.elementsEqual("0".utf8) ? .zero : .none
+            if isText(member.name, Self.fields[Field.title.rawValue]) { continue }
+            if isText(member.name, Self.fields[Field.body.rawValue]) { continue }
+            guard isText(member.name, Self.fields[Field.badge.rawValue]) else { return .none }
+            if isText(member.value, Self.automaticBadge) { return .automatic }
+            return isText(member.value, Self.zeroBadge) ? .zero : .none
         }
         return .none
+    }
+
+    private static let automaticBadge: Bytes = "\"auto\""
+    private static let zeroBadge: Bytes = "0"
+
+    /// Whether the bytes of that range are this text.
+    private func isText(_ range: Range<Int>, _ text: Bytes) -> Bool {
+        json.raw.withUnsafeBytes { text.isEqual(to: UnsafeRawBufferPointer(rebasing: $0[range])) }
     }
 
     /// Whether the object has no members.

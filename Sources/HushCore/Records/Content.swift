@@ -20,9 +20,11 @@ public struct Content: Hashable, Sendable {
 
     /// Whether `extras` may not have a member of that name, for it stands at the top level of a payload in the
     /// `airship` dialect: there `aps`, `_` and Airship's names for actions mean something, and so do ours.
-    public static func isReservedExtra(_ name: some Collection<UInt8>) -> Bool {
-        reservedExtras.contains { $0.raw.elementsEqual(name) }
-            || reservedExtraPrefixes.contains { name.starts(with: $0.raw) }
+    public static func isReservedExtra(_ name: UnsafeRawBufferPointer) -> Bool {
+        reservedExtras.contains { $0.isEqual(to: name) }
+            || reservedExtraPrefixes.contains { prefix in
+                name.count >= prefix.count && prefix.isEqual(to: UnsafeRawBufferPointer(rebasing: name[..<prefix.count]))
+            }
     }
 
     /// The long names are those of the actions that an app of Airship's runs wherever it meets them.
