@@ -34,6 +34,21 @@ extension OnKafka {
             #expect(rig.wait { watch.latest()?.count == 0 })
         }
 
+        @Test("a topic that ends before a group's offset, as one that was made anew, has no lag")
+        func madeAnew() throws {
+            let rig = try KafkaRig("lag-anew")
+            defer { rig.remove() }
+            try rig.produce(0..<10)
+            for partition in 0..<rig.partitions {
+                try GroupOffsets.commit(
+                    1_000_000, topic: rig.input, partition: partition, group: rig.name, kafka: rig.kafka)
+            }
+            let lag = try GroupLag(
+                topic: rig.input, partitionCount: rig.partitions, group: rig.name, kafka: rig.kafka, name: "test",
+                log: rig.log)
+            #expect(try lag.read(timeoutMillis: 20_000) == 0)
+        }
+
         @Test("of a group without offsets nothing is known")
         func unknown() throws {
             let rig = try KafkaRig("lag-none", commitsOffsets: false)

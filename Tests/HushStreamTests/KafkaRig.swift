@@ -132,7 +132,7 @@ struct KafkaRig: Sendable {
     }
 
     func slot(
-        _ slot: String = "s0", home: StateHome? = nil,
+        _ slot: String = "s0", home: StateHome? = nil, kafka: KafkaConfiguration? = nil, log: StreamLog? = nil,
         beforeRecord: @escaping @Sendable (InputRecord) -> Void = { _ in },
         beforeCommit: @escaping @Sendable () -> Void = {},
         change: (inout StreamConfiguration) -> Void = { _ in }
@@ -145,7 +145,7 @@ struct KafkaRig: Sendable {
         configuration.sessionTimeout = .seconds(3)
         change(&configuration)
         let home = try home ?? StateHome(directory: directory)
-        return try StreamSlot(configuration, kafka: kafka, home: home, log: log) {
+        return try StreamSlot(configuration, kafka: kafka ?? self.kafka, home: home, log: log ?? self.log) {
             CopyApplication(beforeRecord: beforeRecord, beforeCommit: beforeCommit)
         }
     }
@@ -189,22 +189,42 @@ struct KafkaRig: Sendable {
         #expect(deliveries.acknowledged == values.count)
     }
 
+    /// A transaction of somebody else's, with nothing in it yet.
+    private func openTransaction(_ topics: [String]) throws -> OpenProducer {
+        let producer = try Producer(
+            kafka, name: "other", topics: topics,
+            transactional: Producer.Transactional(id: "\(name)-other", timeoutMillis: 120_000),
+            deliveries: Deliveries(name: "other", log: .silent))
+        try producer.initTransactions(timeoutMillis: 30_000)
+        try producer.begin()
+        return OpenProducer(producer)
+    }
+
+    /// Leaves a transaction open that has written values to partition 0 of a topic, all under one key.
+    func openTransaction(in topic: String, key: String, values: [String]) throws -> OpenProducer {
+        let other = try openTransaction([topic])
+        for value in values {
+            Array(key.utf8).withUnsafeBytes { key in
+                Array(value.utf8).withUnsafeBytes {
+                    _ = other.producer.produce(0, partition: 0, key: key, value: $0, tag: 0)
+                }
+            }
+        }
+        try other.producer.flush(timeoutMillis: 20_000)
+        return other
+    }
+
     /// Leaves a transaction open that has committed an offset of the group.
     func holdOffsets() throws -> OpenProducer {
-        let producer = try Producer(
-            kafka, name: "holder", topics: [],
-            transactional: Producer.Transactional(id: "\(name)-holder", timeoutMillis: 120_000),
-            deliveries: Deliveries(name: "holder", log: .silent))
+        let other = try openTransaction([])
         let consumer = try Consumer(kafka, name: "holder", events: ClientEvents(name: "holder", log: .silent)) {
             (settings) throws(StreamFault) in
             try settings.set("group.id", name)
         }
-        try producer.initTransactions(timeoutMillis: 30_000)
-        try producer.begin()
         let offsets = TopicPartitionList()
         offsets.add(input, 0, offset: 1)
-        try producer.sendOffsets(offsets, of: consumer, timeoutMillis: 30_000)
-        return OpenProducer(producer)
+        try other.producer.sendOffsets(offsets, of: consumer, timeoutMillis: 30_000)
+        return other
     }
 
     struct Record: Hashable {

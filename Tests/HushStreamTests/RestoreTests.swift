@@ -42,17 +42,7 @@ extension OnKafka {
             defer { rig.remove() }
             try rig.produce(0..<10)
             try rig.run(10)
-            let deliveries = Deliveries(name: "other", log: .silent)
-            let other = try Producer(
-                rig.kafka, name: "other", topics: [rig.changelog],
-                transactional: Producer.Transactional(id: "\(rig.name)-other", timeoutMillis: 60_000),
-                deliveries: deliveries)
-            try other.initTransactions(timeoutMillis: 20_000)
-            try other.begin()
-            Array("key-0".utf8).withUnsafeBytes { key in
-                Array("41".utf8).withUnsafeBytes { _ = other.produce(0, partition: 0, key: key, value: $0, tag: 0) }
-            }
-            try other.flush(timeoutMillis: 20_000)
+            let other = try rig.openTransaction(in: rig.changelog, key: "key-0", values: ["41"])
             let slot = try rig.slot()
             try slot.start()
             #expect(rig.wait { slot.status.phase == .restoring })
@@ -61,7 +51,7 @@ extension OnKafka {
             #expect(rig.logged.contain("kafka-transactions.sh find-hanging"))
             #expect(slot.status.phase == .restoring)
             try rig.produce(10..<20)
-            try other.commit(timeoutMillis: 20_000)
+            try other.producer.commit(timeoutMillis: 20_000)
             #expect(rig.wait { slot.status.recordsIn == 10 })
             slot.stop()
             #expect(slot.join() == nil)
@@ -159,6 +149,33 @@ extension OnKafka {
             #expect(rig.logged.contain("behind offset"))
             try rig.expectCopied(400)
             #expect(try rig.withStore { try $0.value("ghost") } == nil)
+        }
+
+        @Test(
+            "segments of a changelog that are deleted under a restore make it begin again, with what is there",
+            .enabled(if: KafkaRig.brokerDirectory != nil, "needs a real Kafka that scripts/test started"))
+        func deletedMeanwhile() throws {
+            let rig = try KafkaRig("meanwhile", partitions: 1)
+            defer { rig.remove() }
+            try rig.produce(0..<10)
+            try rig.run(10)
+            // Holds the restore in its middle: it has read what is before, and waits.
+            let other = try rig.openTransaction(in: rig.changelog, key: "key-0", values: ["41"])
+            let slot = try rig.slot()
+            try slot.start()
+            #expect(rig.wait { slot.status.phase == .restoring })
+            #expect(rig.wait { rig.logged.contain("a transaction in \(rig.changelog)-0, open at offset ") })
+            try rig.trim(rig.changelog, before: -1)
+            #expect(rig.wait { slot.status.phase == .running })
+            #expect(rig.logged.contain("of the local state, which is rebuilt"))
+            try other.producer.abort(timeoutMillis: 20_000)
+            try rig.produce(10..<20)
+            #expect(rig.wait { slot.status.recordsIn == 10 })
+            slot.stop()
+            #expect(slot.join() == nil)
+            #expect(try rig.read(rig.output).map(\.number) == Array(0..<20))
+            // What was deleted is counted no more.
+            #expect(try rig.counts() == Dictionary(uniqueKeysWithValues: (0..<10).map { ("key-\($0)", 1) }))
         }
     }
 }

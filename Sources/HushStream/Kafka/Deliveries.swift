@@ -22,7 +22,7 @@ final class Deliveries: ClientEvents {
     }
 
     private static let causesOfDelay =
-        "its leader is away, or fewer replicas are in sync than the topic's min.insync.replicas asks for"
+        "its leader is away, the topic was deleted, or fewer replicas are in sync than its min.insync.replicas asks for"
 
     override func install(on configuration: OpaquePointer) {
         super.install(on: configuration)

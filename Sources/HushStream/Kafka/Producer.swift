@@ -155,6 +155,13 @@ struct Producer: ~Copyable {
             throw .abortable(KafkaCause("group metadata", RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID))
         }
         defer { rd_kafka_consumer_group_metadata_destroy(group) }
+        // A client that lost its partitions has forgotten its generation, its name or, in time, both; and what comes
+        // without either the brokers take from anybody.
+        if consumer.isAssignmentLost {
+            throw .abortable(
+                KafkaCause(
+                    "offsets of the transaction", RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, "the partitions are lost"))
+        }
         if let error = rd_kafka_send_offsets_to_transaction(raw, offsets.raw, group, timeoutMillis) {
             throw StreamFault("offsets of the transaction", consuming: error)
         }

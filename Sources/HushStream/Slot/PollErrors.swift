@@ -11,7 +11,9 @@ enum PollErrors {
                     + "group's offsets by hand, then start again")
         case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC, RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART,
             RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
-            return .refused("\(place): the topic or the partition does not exist (\(words))")
+            return .refused(
+                "\(place): the topic or the partition does not exist (\(words)). If it was deleted, hush topics create "
+                    + "makes it anew, without what it held")
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED,
             RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED, RD_KAFKA_RESP_ERR__AUTHENTICATION:
             return .refused("\(place): no permission (\(words))")

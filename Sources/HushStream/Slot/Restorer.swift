@@ -152,7 +152,9 @@ final class Restorer {
     private func warnOfBlocks(_ job: Job) {
         let now = MonotonicTime.now()
         for (table, since) in job.blockedSince.enumerated() {
-            guard let since, now - since > configuration.transactionTimeout + Self.sweepMax else { continue }
+            guard let since, now - since > configuration.transactionTimeout + HangingTransaction.sweepMax else {
+                continue
+            }
             job.blockedSince[table] = now
             let topic = configuration.tables[table].changelog
             log.warning(
@@ -161,9 +163,6 @@ final class Restorer {
                     + HangingTransaction.remedy(topic: topic, partition: job.partition))
         }
     }
-
-    /// The brokers' default of `transaction.abort.timed.out.transaction.cleanup.interval.ms`.
-    private static let sweepMax = Duration.seconds(10)
 
     /// The checkpoint's offset is not in the changelog: below it the topic was trimmed, above it it is another topic.
     private func beyondRange(_ job: Job, _ table: Int, _ topic: String, _ open: OpenConsumer) throws(StreamFault) {

@@ -9,14 +9,14 @@ extension SlotRunner {
             wanted.append((topic, configuration.partitionCount))
         }
         for output in configuration.outputs { wanted.append((output.topic, output.partitionCount)) }
-        let topics = wanted.map(\.topic)
+        let topics = Set(wanted.map(\.topic)).sorted()
         var counts: [String: Int32] = [:]
         // A topic that was made a moment ago is not known to every broker at once.
-        for _ in 0..<10 where counts.count < Set(topics).count && !isStopping {
+        for _ in 0..<10 where counts.count < topics.count && !isStopping {
             try persisting("asking for the topics") { () throws(StreamFault) in
                 counts = try TopicShapes.partitionCounts(of: topics, client: consumer.raw, timeoutMillis: 5000)
             }
-            if counts.count < Set(topics).count { try wait(atMost: .milliseconds(200)) }
+            if counts.count < topics.count { try wait(atMost: .milliseconds(200)) }
         }
         if isStopping { return }
         var problems: [String] = []
@@ -32,7 +32,9 @@ extension SlotRunner {
                 )
             }
         }
-        if !problems.isEmpty { throw .refused(problems.joined(separator: "; ")) }
+        // A topic may be an input and an output, too.
+        let told = problems.enumerated().filter { problems.firstIndex(of: $1) == $0 }.map(\.element)
+        if !told.isEmpty { throw .refused(told.joined(separator: "; ")) }
     }
 
     /// Repeats what fails in passing, without end but not beyond `stop`: a broker that is down comes back.
@@ -40,7 +42,8 @@ extension SlotRunner {
         _ step: StaticString, _ body: () throws(StreamFault) -> Void
     ) throws(StreamFault) {
         var waits = 0
-        while !isStopping {
+        // Once in any case: a slot that is stopping may need another producer for its last commit.
+        repeat {
             watchdog.begin(step, atMost: configuration.callLimit)
             do throws(StreamFault) {
                 return try body()
@@ -50,7 +53,7 @@ extension SlotRunner {
                 waits += 1
             }
             try wait(atMost: .milliseconds(250))
-        }
+        } while !isStopping
     }
 
     /// Makes the producer and takes the transactional id over: whoever had it is fenced, and what it left open aborted.

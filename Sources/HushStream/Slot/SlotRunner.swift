@@ -49,7 +49,7 @@ final class SlotRunner<Application: StreamApplication> {
     var isProducerDoubtful = false
     /// Since the last commit, and for no reason that a record gives.
     var abortsInRow = 0
-    private var lastLag = MonotonicTime.now()
+    var lastLag = MonotonicTime.now()
 
     static func run(
         _ configuration: StreamConfiguration, kafka: KafkaConfiguration, home: StateHome, log: StreamLog,
@@ -65,6 +65,7 @@ final class SlotRunner<Application: StreamApplication> {
             watchdog = runner.watchdog
             return runner.run()
         } catch {
+            log.error("slot \(configuration.slotName) ends: \(error)")
             return error
         }
     }
@@ -129,6 +130,8 @@ final class SlotRunner<Application: StreamApplication> {
             try shutDown()
         } catch {
             fault = error
+            // At once, for what follows may hang, and then the watchdog has the last word.
+            log.error("slot \(configuration.slotName) ends: \(error)")
             abandon()
         }
         // From here on nothing is left to wait for but librdkafka's own threads.
@@ -255,6 +258,7 @@ final class SlotRunner<Application: StreamApplication> {
             if let member = members[Int(partition)], member.isRestored {
                 let input = try input(of: message.pointee.rkt)
                 member.context.positions[input] = max(member.context.positions[input], message.pointee.offset)
+                member.readTo(message.pointee.offset, input)
             }
             return
         }
@@ -312,18 +316,5 @@ final class SlotRunner<Application: StreamApplication> {
         isHeld = true
         for case let member? in members { member.context.isHeld = true }
         application.wasFrozen()
-    }
-
-    private func publishLag(_ now: MonotonicTime) {
-        guard now - lastLag >= .milliseconds(200) else { return }
-        lastLag = now
-        var lag: Int64 = 0
-        for case let member? in members where member.isRestored {
-            for (input, topic) in configuration.inputs.enumerated() {
-                guard let end = consumer.cachedHighWatermark(topic, member.partition) else { continue }
-                lag += max(0, end - member.context.positions[input])
-            }
-        }
-        update { $0.lag = lag }
     }
 }

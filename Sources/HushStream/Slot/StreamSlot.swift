@@ -70,7 +70,6 @@ public final class StreamSlot<Application: StreamApplication>: Sendable {
         let fault = SlotRunner<Application>.run(
             configuration, kafka: kafka, home: home, log: log, control: control, wakeUp: wakeUp,
             makeApplication: makeApplication)
-        if let fault { log.error("slot \(configuration.slotName) ends: \(fault)") }
         control.status.withLock { status in
             status.phase = .stopped
             status.partitions = []

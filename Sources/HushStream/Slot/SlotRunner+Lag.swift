@@ -1,0 +1,26 @@
+import HushBase
+
+extension SlotRunner {
+    /// Publishes how much is there to be read, and tells of transactions that keep it from being read.
+    func publishLag(_ now: MonotonicTime) {
+        guard now - lastLag >= .milliseconds(200) else { return }
+        lastLag = now
+        let limit = configuration.transactionTimeout + HangingTransaction.sweepMax
+        var lag: Int64 = 0
+        for case let member? in members where member.isRestored {
+            for (input, topic) in configuration.inputs.enumerated() {
+                guard let end = consumer.cachedHighWatermark(topic, member.partition) else { continue }
+                let position = member.context.positions[input]
+                lag += max(0, end - position)
+                // While reading rests, what is there waits for us and for no transaction.
+                let readEnd = isPaused ? position : end
+                guard member.isBlocked(input, logEnd: readEnd, now: now, limit: limit) else { continue }
+                log.warning(
+                    "slot \(configuration.slotName): \(end - position) offsets of \(topic)-\(member.partition) wait: a "
+                        + "transaction there, open at offset \(position), does not end. "
+                        + HangingTransaction.remedy(topic: topic, partition: member.partition))
+            }
+        }
+        update { $0.lag = lag }
+    }
+}
