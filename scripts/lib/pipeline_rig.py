@@ -7,6 +7,7 @@ import re
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -18,6 +19,9 @@ KAFKA = ROOT / "scripts" / "kafka"
 FETCH_BYTES = 256 << 20
 # What Kafka's own tools may take on a busy machine.
 TOOL_SECONDS = 600
+# In the modes that kill brokers: the starts of one that a run waits for, one a kill; in the other also for the tools, which
+# take as long as a broker.
+BROKER_STARTS = {"kill": 2, "coordinator": 4}
 
 
 # Pushes in flight at which a worker counts as sending: its word for it is up to 100 ms old.
@@ -56,11 +60,12 @@ def wait_until(condition, limit, what, meanwhile=lambda: None):
 class Kafka:
     """A real Kafka on this machine."""
 
-    def __init__(self, directory, port, nodes):
+    def __init__(self, directory, port, nodes, settings=()):
         self.directory = directory
         self.nodes = nodes
         begin = time.monotonic()
-        self.bootstrap = run([KAFKA, "start", directory, "--port", port, "--nodes", nodes], 180).strip()
+        more = [word for setting in settings for word in ("--set", setting)]
+        self.bootstrap = run([KAFKA, "start", directory, "--port", port, "--nodes", nodes, *more], 180).strip()
         self.start_seconds = time.monotonic() - begin
 
     def tool(self, *arguments):
@@ -81,6 +86,12 @@ class Kafka:
 
     def restart(self, node):
         run([KAFKA, "restart", self.directory, node], 180)
+
+    def pause(self, node):
+        run([KAFKA, "pause", self.directory, node])
+
+    def resume(self, node):
+        run([KAFKA, "resume", self.directory, node])
 
     def consume(self, topic, path):
         """Starts Kafka's console consumer on a topic's committed records, into a file."""
@@ -116,7 +127,7 @@ class World:
 
     def __init__(self, program, kafka, work, options):
         # A broker that was killed is away for about as long as one takes to start.
-        over = options.over + round(kafka.start_seconds * (2 if options.mode == "kill" and options.nodes > 1 else 0))
+        over = options.over + round(kafka.start_seconds * (BROKER_STARTS.get(options.mode, 0) if options.nodes > 1 else 0))
         self.time_limit = over + options.settle
         self.push_log = work / "pushes.log"
         self.errors = work / "world.log"
@@ -266,7 +277,7 @@ class Rig:
 
     def __init__(self, options):
         self.options = options
-        self.work = pathlib.Path(tempfile.mkdtemp(prefix="hush-kill-pipeline."))
+        self.work = pathlib.Path(tempfile.mkdtemp(prefix="hush-pipeline."))
         self.kafka = None
         self.world = None
         self.workers = []
@@ -275,11 +286,11 @@ class Rig:
         self.begin = time.monotonic()
 
     def say(self, text):
-        print(f"kill-pipeline: {time.monotonic() - self.begin:5.0f} s  {text}", flush=True)
+        print(f"{sys.argv[0].rpartition('/')[2]}: {time.monotonic() - self.begin:5.0f} s  {text}", flush=True)
 
     def set_up(self):
         options = self.options
-        self.kafka = Kafka(self.work / "kafka", options.port, options.nodes)
+        self.kafka = Kafka(self.work / "kafka", options.port, options.nodes, getattr(options, "broker_settings", ()))
         run([options.program, "topics", "create", f"--kafka.bootstrap={self.kafka.bootstrap}"])
         self.say(f"{options.nodes} nodes of Kafka run, the topics are there")
         self.world = World(options.program, self.kafka, self.work, options)
