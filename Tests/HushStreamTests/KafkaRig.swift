@@ -30,8 +30,15 @@ struct KafkaRig: Sendable {
     /// Runs a verb of the Kafka script.
     ///
     /// Not by Foundation's `Process`: it takes a child for running as long as the broker, a grandchild, holds its socket.
-    static func control(_ arguments: String...) {
+    static func control(_ arguments: String...) { run(arguments) }
+
+    private static func run(_ arguments: [String]) {
         #expect(system("\(command(arguments)) >/dev/null 2>&1 </dev/null") == 0)
+    }
+
+    /// Runs a tool of Kafka's against the broker.
+    static func tool(_ name: String, _ arguments: [String]) {
+        run(["tool", brokerDirectory ?? "", name] + arguments)
     }
 
     /// Whether a tool of Kafka's succeeds and prints nothing: what it was asked to list is not there.
@@ -134,7 +141,7 @@ struct KafkaRig: Sendable {
     func slot(
         _ slot: String = "s0", home: StateHome? = nil, kafka: KafkaConfiguration? = nil, log: StreamLog? = nil,
         beforeRecord: @escaping @Sendable (InputRecord) -> Void = { _ in },
-        beforeCommit: @escaping @Sendable () -> Void = {},
+        beforeCommit: @escaping @Sendable () -> Void = {}, isFull: @escaping @Sendable () -> Bool = { false },
         change: (inout StreamConfiguration) -> Void = { _ in }
     ) throws -> StreamSlot<CopyApplication> {
         var configuration = configuration(slot: slot)
@@ -146,7 +153,7 @@ struct KafkaRig: Sendable {
         change(&configuration)
         let home = try home ?? StateHome(directory: directory)
         return try StreamSlot(configuration, kafka: kafka ?? self.kafka, home: home, log: log ?? self.log) {
-            CopyApplication(beforeRecord: beforeRecord, beforeCommit: beforeCommit)
+            CopyApplication(beforeRecord: beforeRecord, beforeCommit: beforeCommit, isFull: isFull)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import HushBase
+import HushStream
 import HushWorkers
 import Testing
 
@@ -50,6 +51,24 @@ import Testing
         let (stuck, _, reason) = try await get(server, "/livez?verbose")
         #expect(stuck == 503)
         #expect(reason.hasPrefix("not ok\nplan-0: stuck"))
+    }
+
+    @Test("10: the process is not alive while a slot takes nothing of what there is, and /livez says of which input")
+    func progress() async throws {
+        // The loop is not to be stuck as well, however long a busy machine takes.
+        let health = Health(stallMax: .seconds(86_400))
+        let server = try AdminServer(host: "127.0.0.1", port: 0, metrics: metrics, health: health)
+        defer { server.close() }
+        _ = health.watch("deliver-0", now: MonotonicTime.now())
+        let stall = Stall(slot: "deliver-0", topic: "hush.pushes", partition: 3, lasting: .seconds(312), lag: 1204)
+        health.set("deliver-0", stalls: ["\(stall)"])
+        let (status, _, text) = try await get(server, "/livez")
+        #expect(status == 503)
+        let lines = text.split(separator: "\n")
+        #expect(lines.count == 3 && lines[0] == "not ok" && lines[1].hasPrefix("deliver-0: turns, "))
+        #expect(lines[2] == "deliver-0: nothing was taken of hush.pushes-3 for 312 s, and it is 1204 behind")
+        health.set("deliver-0", stalls: [])
+        #expect(try await get(server, "/livez").0 == 200)
     }
 
     @Test("the process is ready once every part is, and never without parts")

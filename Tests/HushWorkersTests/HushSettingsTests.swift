@@ -99,6 +99,17 @@ import Testing
         #expect(fault?.problems == [message])
     }
 
+    @Test("an input may stand for longer than a loop, and the message says what to raise")
+    func probes() throws {
+        #expect(try ProbeLimits(Settings(table: HushSettings.table)).progressMax == .seconds(300))
+        var loader = SettingsLoader(table: HushSettings.table)
+        loader.addArgument("admin.stall.max", "5m")
+        let settings = try loader.load()
+        let fault = #expect(throws: SettingsFault.self) { try ProbeLimits(settings) }
+        #expect(
+            fault?.problems == ["admin.progress.max (5m) must be longer than admin.stall.max (5m): raise it"])
+    }
+
     @Test("a long session brings a longer poll interval with it, so that a slot can be started")
     func longSession() throws {
         var loader = SettingsLoader(table: HushSettings.table)

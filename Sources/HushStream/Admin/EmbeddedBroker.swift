@@ -40,4 +40,9 @@ public final class EmbeddedBroker {
         let errors = codes.map { rd_kafka_resp_err_t(rawValue: $0) }
         rd_kafka_mock_push_request_errors_array(cluster, request, errors.count, errors)
     }
+
+    /// Answers requests of a kind rightly again.
+    package func answerRightly(_ request: Int16) {
+        rd_kafka_mock_clear_request_errors(cluster, request)
+    }
 }

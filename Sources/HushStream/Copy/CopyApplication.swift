@@ -8,12 +8,15 @@ package final class CopyApplication: StreamApplication {
 
     private let beforeRecord: @Sendable (InputRecord) -> Void
     private let beforeCommit: @Sendable () -> Void
+    private let isFull: @Sendable () -> Bool
 
     /// The closures run before each record and each commit: to slow a slot down, or to make something happen there.
+    /// While `isFull` says so records wait.
     package init(
         beforeRecord: @escaping @Sendable (InputRecord) -> Void = { _ in },
-        beforeCommit: @escaping @Sendable () -> Void = {}
+        beforeCommit: @escaping @Sendable () -> Void = {}, isFull: @escaping @Sendable () -> Bool = { false }
     ) {
+        self.isFull = isFull
         self.beforeRecord = beforeRecord
         self.beforeCommit = beforeCommit
     }
@@ -24,7 +27,7 @@ package final class CopyApplication: StreamApplication {
 
     package func turn(_ tasks: [Int32: (task: CopyTask, context: TaskContext)]) {}
 
-    package var isSaturated: Bool { false }
+    package var isSaturated: Bool { isFull() }
 
     package func wasFrozen() {}
 

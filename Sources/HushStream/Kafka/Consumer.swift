@@ -78,13 +78,19 @@ struct Consumer: ~Copyable {
         try TopicShapes.watermarks(topic, partition, client: raw, timeoutMillis: timeoutMillis)
     }
 
-    /// Fills in the ends of partitions: the high watermarks, for a client that reads uncommitted records.
+    /// Fills in the ends of partitions: the last stable offsets, for a client that reads uncommitted records the high
+    /// watermarks.
     func ends(_ list: borrowing TopicPartitionList, timeoutMillis: Int32) throws(StreamFault) {
+        try lookUpEnds(list, timeoutMillis: timeoutMillis)
+        if let fault = list.firstFailure("ends of partitions") { throw fault }
+    }
+
+    /// The same, with what single partitions failed of left in the list.
+    func lookUpEnds(_ list: borrowing TopicPartitionList, timeoutMillis: Int32) throws(StreamFault) {
         // What stands for the end where a time is asked for (ListOffsets, KIP-79).
         for index in 0..<list.count { list.raw.pointee.elems[index].offset = -1 }
         let code = rd_kafka_offsets_for_times(raw, list.raw, timeoutMillis)
         if code != RD_KAFKA_RESP_ERR_NO_ERROR { throw StreamFault("ends of partitions", code) }
-        if let fault = list.firstFailure("ends of partitions") { throw fault }
     }
 
     /// The high watermark the last fetch reported, open transactions included; nil before the first fetch.
@@ -97,6 +103,11 @@ struct Consumer: ~Copyable {
 
     /// Whether the assignment is gone for good: others may already work on it.
     var isAssignmentLost: Bool { rd_kafka_assignment_lost(raw) != 0 }
+
+    /// Takes what waits for a client that reads nothing, errors of connections above all, which would pile up.
+    func serve() {
+        while let message = rd_kafka_consumer_poll(raw, 0) { rd_kafka_message_destroy(message) }
+    }
 
     /// Lets `descriptor` (an eventfd) become readable when something waits to be polled.
     func signal(_ descriptor: Int32) {

@@ -21,6 +21,7 @@ final class GroupLag {
 
     /// Records between the group's offsets and the high watermarks; nil where the group has no offset of some partition.
     func read(timeoutMillis: Int32) throws(StreamFault) -> Int64? {
+        consumer.serve()
         let taken = TopicPartitionList(capacity: Int(partitionCount))
         let ends = TopicPartitionList(capacity: Int(partitionCount))
         for partition in 0..<partitionCount {

@@ -22,22 +22,16 @@ public final class GroupLagWatch: Sendable {
     static let wantedMax = Duration.seconds(2)
     /// An answer that is older is none.
     static let ageMax = Duration.seconds(5)
-    static let callLimit = Duration.seconds(5)
-    /// How long `stop` waits for a question under way: librdkafka 2.0.2 may hang in one (librdkafka #5456).
-    static let stopLimit = Duration.seconds(1)
 
     private struct State {
         var reading: Reading?
         var answers = 0
         var readAt = MonotonicTime(nanos: 0)
         var wantedAt: MonotonicTime?
-        var isStopping = false
-        var thread: NamedThread?
     }
 
     private let state = Mutex(State())
-    private let wakeUp: WakeUp
-    private let ended: WakeUp
+    private let thread: AskingThread
     private let topic: String
     private let partitionCount: Int32
     private let group: String
@@ -52,24 +46,17 @@ public final class GroupLagWatch: Sendable {
         self.group = group
         self.kafka = kafka
         self.log = log
-        wakeUp = try WakeUp()
-        ended = try WakeUp()
+        thread = try AskingThread()
     }
 
     /// Starts the thread; once.
     public func start() throws(SystemFault) {
-        let started = try NamedThread.start(name: "lag-\(group)") { [self] in run() }
-        state.withLock { $0.thread = started }
+        try thread.start("lag-\(group)") { [self] in run() }
     }
 
     /// Ends the thread; one that hangs in a question is left to the end of the process.
     public func stop() {
-        let thread = state.withLock { state in
-            state.isStopping = true
-            return state.thread
-        }
-        wakeUp.signal()
-        if let thread, ended.wait(atMost: Self.stopLimit) { thread.join() }
+        thread.stop()
     }
 
     /// The last answer, where it is of late; asks for further ones. Of any thread, and cheap.
@@ -79,7 +66,7 @@ public final class GroupLagWatch: Sendable {
             defer { state.wantedAt = now }
             return state.wantedAt.map { now - $0 > Self.wantedMax } ?? true
         }
-        if wasIdle { wakeUp.signal() }
+        if wasIdle { thread.wake() }
         return last
     }
 
@@ -90,33 +77,31 @@ public final class GroupLagWatch: Sendable {
     }
 
     private func run() {
-        defer { ended.signal() }
         var failure: StreamFault?
         do throws(StreamFault) {
             let lag = try GroupLag(
                 topic: topic, partitionCount: partitionCount, group: group, kafka: kafka, name: "lag-\(group)", log: log
             )
-            while let isWanted = look() {
+            while !thread.isStopping {
+                let isWanted = isWanted()
                 if isWanted { failure = ask(lag, failure) }
-                _ = wakeUp.wait(atMost: isWanted ? Self.interval : .seconds(60))
+                thread.rest(atMost: isWanted ? Self.interval : .seconds(60))
             }
         } catch {
             log.warning("what waits for group \(group) in \(topic) is not known: \(error)")
         }
     }
 
-    /// Whether somebody wants to know; nil where the end is wanted.
-    private func look() -> Bool? {
+    /// Whether somebody wants to know.
+    private func isWanted() -> Bool {
         let now = MonotonicTime.now()
-        return state.withLock { state in
-            state.isStopping ? nil : state.wantedAt.map { now - $0 <= Self.wantedMax } ?? false
-        }
+        return state.withLock { $0.wantedAt.map { now - $0 <= Self.wantedMax } ?? false }
     }
 
     /// Asks once; returns why there was no answer. The same reason is told once.
     private func ask(_ lag: GroupLag, _ before: StreamFault?) -> StreamFault? {
         do throws(StreamFault) {
-            let count = try lag.read(timeoutMillis: Self.callLimit.wholeMilliseconds)
+            let count = try lag.read(timeoutMillis: AskingThread.callLimit.wholeMilliseconds)
             state.withLock { state in
                 state.answers += 1
                 state.reading = count.map { Reading(count: $0, number: state.answers) }

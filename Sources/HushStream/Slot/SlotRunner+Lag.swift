@@ -1,16 +1,19 @@
 import HushBase
 
 extension SlotRunner {
-    /// Publishes how much is there to be read, and tells of transactions that keep it from being read.
-    func publishLag(_ now: MonotonicTime) {
+    /// Publishes how far the inputs are read and how much more is there, and tells of transactions that keep it from
+    /// being read.
+    func publishPositions(_ now: MonotonicTime) {
         guard now - lastLag >= .milliseconds(200) else { return }
         lastLag = now
         let limit = configuration.transactionTimeout + HangingTransaction.sweepMax
         var lag: Int64 = 0
+        var positions: [InputPosition] = []
         for case let member? in members where member.isRestored {
             for (input, topic) in configuration.inputs.enumerated() {
-                guard let end = consumer.cachedHighWatermark(topic, member.partition) else { continue }
                 let position = member.context.positions[input]
+                positions.append(InputPosition(topic: topic, partition: member.partition, offset: position))
+                guard let end = consumer.cachedHighWatermark(topic, member.partition) else { continue }
                 lag += max(0, end - position)
                 // While reading rests, what is there waits for us and for no transaction.
                 let readEnd = isPaused ? position : end
@@ -21,6 +24,9 @@ extension SlotRunner {
                         + HangingTransaction.remedy(topic: topic, partition: member.partition))
             }
         }
-        update { $0.lag = lag }
+        update { status in
+            status.lag = lag
+            status.positions = positions
+        }
     }
 }

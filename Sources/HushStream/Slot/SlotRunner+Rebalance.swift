@@ -48,6 +48,7 @@ extension SlotRunner {
         try consumer.assign(offsets)
         if offsets.count > 0 { try consumer.pause(offsets) }
         isPaused = false
+        update { $0.isWaiting = false }
         for partition in partitions.keys.sorted() {
             var positions = Array(repeating: Int64(-1), count: configuration.inputs.count)
             for index in 0..<offsets.count where offsets[index].partition == partition {
@@ -212,6 +213,7 @@ extension SlotRunner {
         update { status in
             status.partitions = mine
             status.restoring = restoring
+            if mine.isEmpty { status.positions = [] }
             if status.phase != .stopping { status.phase = mine.isEmpty ? .idle : restoring > 0 ? .restoring : .running }
         }
     }

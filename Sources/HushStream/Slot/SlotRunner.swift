@@ -172,7 +172,7 @@ final class SlotRunner<Application: StreamApplication> {
         let now = MonotonicTime.now()
         noteDirt(now)
         if isCommitDue(now) { try commit() }
-        publishLag(now)
+        publishPositions(now)
         if isDrained, !isRestoring { try waitForWork() }
     }
 
@@ -284,6 +284,10 @@ final class SlotRunner<Application: StreamApplication> {
         let isSaturated = application.isSaturated
         guard isSaturated != isPaused else { return }
         isPaused = isSaturated
+        update { status in
+            status.isWaiting = isSaturated
+            if isSaturated { status.waits += 1 }
+        }
         let list = TopicPartitionList()
         for case let member? in members where member.isRestored {
             for topic in configuration.inputs { list.add(topic, member.partition) }

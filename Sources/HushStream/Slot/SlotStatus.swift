@@ -1,5 +1,19 @@
 public import HushBase
 
+/// How far an input of a partition is read.
+public struct InputPosition: Hashable, Sendable {
+    public var topic: String
+    public var partition: Int32
+    /// Of the next record, as the slot has taken them: committed or not.
+    public var offset: Int64
+
+    public init(topic: String, partition: Int32, offset: Int64) {
+        self.topic = topic
+        self.partition = partition
+        self.offset = offset
+    }
+}
+
 /// How a slot stands, as any thread may ask.
 public struct SlotStatus: Sendable {
     public enum Phase: String, Sendable {
@@ -30,6 +44,11 @@ public struct SlotStatus: Sendable {
     public var lastCommitDuration = Duration.zero
     /// Records of the slot's partitions that are not read yet, as of the last fetches.
     public var lag: Int64 = 0
+    /// Of the partitions whose state is restored, as of the last 200 ms.
+    public var positions: [InputPosition] = []
+    /// Whether the application lets records wait, and how often it began to.
+    public var isWaiting = false
+    public var waits: Int64 = 0
     /// Why it ended; nil where it was asked to.
     public var fault: StreamFault?
 

@@ -74,6 +74,7 @@ public final class StreamSlot<Application: StreamApplication>: Sendable {
             status.phase = .stopped
             status.partitions = []
             status.restoring = 0
+            status.positions = []
             status.fault = fault
         }
     }

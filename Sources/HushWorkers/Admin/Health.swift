@@ -1,9 +1,10 @@
 public import HushBase
 import Synchronization
 
-/// What the process tells a supervisor: whether its loops turn, and whether its parts can work.
+/// What the process tells a supervisor: whether its loops turn and take what there is, and whether its parts can work.
 ///
-/// Liveness never asks Kafka or APNs, or an outage of theirs would become a storm of restarts.
+/// An outage of Kafka or APNs never makes the process dead, or it would become a storm of restarts: a loop turns without
+/// them, and an input counts as standing only where Kafka says that there is something to take (`StallWatch`).
 public final class Health: Sendable {
     /// One loop's pulse; kept by the loop, which calls `turned` in every turn.
     public final class Pulse: Sendable {
@@ -31,6 +32,8 @@ public final class Health: Sendable {
     /// A loop that is silent for longer is stuck.
     public let stallMax: Duration
     private let loops = Mutex<[String: Pulse]>([:])
+    /// By loop, what it does not take though it is there, in words.
+    private let stalls = Mutex<[String: [String]]>([:])
     /// By part, what keeps it from working; nil where nothing does.
     private let parts = Mutex<[String: String?]>([:])
 
@@ -45,20 +48,30 @@ public final class Health: Sendable {
         return pulse
     }
 
+    /// Says what a loop does not take though it is there, input by input; none where it takes all.
+    public func set(_ loop: String, stalls lines: [String]) {
+        stalls.withLock { $0[loop] = lines }
+    }
+
     /// Says that a part waits for something, as "restoring 3 partitions"; nil where it works.
     public func set(_ part: String, waitsFor reason: String?) {
         parts.withLock { $0[part] = .some(reason) }
     }
 
-    /// Whether every loop turned lately.
+    /// Whether every loop turned lately, and none leaves something where it is.
     public func liveness(_ now: MonotonicTime) -> Report {
         let loops = loops.withLock { $0 }.sorted { $0.key < $1.key }
+        let stalls = stalls.withLock { $0 }
         var report = Report(isGood: true, lines: [])
         for (name, pulse) in loops {
             let silence = pulse.silence(now)
             let stuck = silence > stallMax
             if stuck { report.isGood = false }
             report.lines.append("\(name): \(stuck ? "stuck" : "turns"), \(silence.wholeNanos / 1_000_000) ms ago")
+            for line in stalls[name] ?? [] {
+                report.isGood = false
+                report.lines.append("\(name): \(line)")
+            }
         }
         return report
     }

@@ -9,6 +9,7 @@ final class WorkerMetrics {
     private let lag: Gauge
     private let commitDuration: Gauge
     private let inFlight: Gauge
+    private let stalled: Gauge
     private let restarts: Counter
     private let totals: [(counter: Counter, value: (SlotStatus) -> Int64)]
     /// What a slot had counted when it was last looked at.
@@ -23,6 +24,9 @@ final class WorkerMetrics {
         commitDuration = metrics.gauge(
             "hush_last_commit_duration_seconds", "How long the last commit of a transaction took.", labels)
         inFlight = metrics.gauge("hush_pushes_in_flight", "Pushes handed to the APNs client and unanswered.", labels)
+        stalled = metrics.gauge(
+            "hush_slot_stalled_inputs", "Inputs of partitions of which nothing is taken, though there is something.",
+            labels)
         restarts = metrics.counter("hush_slot_restarts_total", "Slots started again after a fault.", labels)
         totals = [
             (metrics.counter("hush_records_read_total", "Records read and committed.", labels), { $0.recordsIn }),
@@ -43,13 +47,15 @@ final class WorkerMetrics {
         seen = Array(repeating: 0, count: totals.count)
     }
 
-    func update(_ keeper: SlotKeeper) {
+    /// `stalls` is the number of inputs that stand.
+    func update(_ keeper: SlotKeeper, stalls: Int) {
         let status = keeper.slot.status
         partitions.set(status.partitions.count)
         restoring.set(status.restoring)
         lag.set(status.lag)
         commitDuration.set(status.lastCommitDuration)
         inFlight.set(keeper.slot.inFlight)
+        stalled.set(stalls)
         if keeper.restarts != seenRestarts {
             restarts.add(keeper.restarts - seenRestarts)
             seenRestarts = keeper.restarts

@@ -18,6 +18,7 @@ public final class WorkerProcess {
     /// Knows what waits for deliverers; nil where nothing is planned here.
     private let backlog: GroupLagWatch?
     private let waiting: Gauge
+    private let stallWatch: StallWatch
     private var keepers: [SlotKeeper] = []
     private var watched: [(keeper: SlotKeeper, metrics: WorkerMetrics, pulse: Health.Pulse)] = []
     /// Nil where nothing is delivered here.
@@ -38,13 +39,19 @@ public final class WorkerProcess {
         plan = try TopicPlan(settings)
         times = try SlotTimes(settings)
         kafka = try Self.asSettings { try KafkaConfiguration(settings) }
-        health = Health(stallMax: settings[HushSettings.adminStallMax])
+        let probes = try ProbeLimits(settings)
+        health = Health(stallMax: probes.stallMax)
+        let stages = settings[HushSettings.stages]
+        stallWatch = try StallWatch(
+            limit: probes.progressMax,
+            group: stages.contains(.plan) ? WorkerGroup.planner : WorkerGroup.deliverer,
+            kafka: kafka, log: StreamLog(log))
         wakeUp = try WakeUp()
         home = try StateHome(
             directory: settings[HushSettings.stateDirectory], cacheBytes: settings[HushSettings.stateCache],
             writeBufferBytes: settings[HushSettings.stateWrites])
         lock = try StateLock(directory: settings[HushSettings.stateDirectory])
-        let plans = settings[HushSettings.stages].contains(.plan)
+        let plans = stages.contains(.plan)
         waiting = metrics.gauge(
             "hush_pushes_waiting",
             "Records that deliverers have not taken, asked while audiences are worked off; else 0.")
@@ -53,7 +60,7 @@ public final class WorkerProcess {
             ? try GroupLagWatch(
                 topic: Topic.pushes.name, partitionCount: plan.delivererPartitions,
                 group: DelivererConfiguration.groupID, kafka: kafka, log: StreamLog(log)) : nil
-        for stage in settings[HushSettings.stages] {
+        for stage in stages {
             for number in 0..<settings[HushSettings.slots] {
                 keepers.append(try Self.asSettings { try makeKeeper(stage, number) })
             }
@@ -84,6 +91,7 @@ public final class WorkerProcess {
         }
         defer { admin?.close() }
         try backlog?.start()
+        try stallWatch.start()
         let now = MonotonicTime.now()
         for keeper in keepers {
             watched.append(
@@ -107,12 +115,16 @@ public final class WorkerProcess {
     /// Looks at every slot once; returns why the process cannot go on.
     private func look(_ now: MonotonicTime) -> String? {
         var failure: String?
+        let stalls = stallWatch.stalls
         for (keeper, metrics, pulse) in watched {
             if case .failed(let reason) = keeper.look(now) { failure = failure ?? reason }
             let status = keeper.slot.status
             if let turn = status.lastTurn { pulse.turned(turn) }
             health.set(keeper.name, waitsFor: Self.wait(status))
-            metrics.update(keeper)
+            stallWatch.saw(keeper.name, status)
+            let own = stalls.filter { $0.slot == keeper.name }
+            health.set(keeper.name, stalls: own.map { "\($0)" })
+            metrics.update(keeper, stalls: own.count)
         }
         waiting.set(Int(backlog?.last?.count ?? 0))
         for (place, reason) in board?.standing ?? [] { health.set("apns \(place)", waitsFor: reason) }
@@ -138,6 +150,7 @@ public final class WorkerProcess {
                 log.warn("a slot did not end cleanly", ["slot": .text(keeper.name), "fault": .text("\(fault)")])
             }
         }
+        stallWatch.stop()
         backlog?.stop()
     }
 

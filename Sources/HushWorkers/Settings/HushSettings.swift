@@ -44,5 +44,10 @@ public enum HushSettings {
         "admin.stall.max", in: .seconds(1)...(.seconds(3600)), default: .seconds(30),
         "A loop that did not turn for so long makes /livez fail.")
 
-    private static let admin = [adminHost.definition, adminPort.definition, adminStallMax.definition]
+    public static let adminProgressMax = Setting.duration(
+        "admin.progress.max", in: .seconds(30)...(.seconds(7 * 86_400)), default: .seconds(300),
+        "So does a slot that takes nothing of an input for so long, though the brokers say that there is something.")
+    private static let admin = [
+        adminHost.definition, adminPort.definition, adminStallMax.definition, adminProgressMax.definition,
+    ]
 }
