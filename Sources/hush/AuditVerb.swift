@@ -40,6 +40,7 @@ extension Verb {
                 let story = try run.story(recipient: Bytes(recipient), id: Bytes(id))
                 progress.clear()
                 print(story.text)
+                if story.foreignKey != nil { return .dataError }
                 return story.isEmpty ? .noInput : .success
             }
             return try prove(run, invocation, progress)

@@ -198,6 +198,7 @@ private struct DeadCommand {
         options.rate = rate > 0 ? rate : nil
         options.attemptsMax = attemptsMax
         options.isStopped = { StopSignal.isAsked }
+        options.pseudonymKey = try PseudonymKey(invocation.settings)
         return options
     }
 

@@ -7,7 +7,7 @@ import HushWorkers
 extension VirtualPath {
     /// Decides all planners' inputs again, as `hush replay` does. `alter` is asked for each input and each ledger line.
     func replay(
-        policy: Policy = Policy(),
+        policy: Policy = Policy(), key: PseudonymKey? = nil,
         altering input: (InputTopic, Int32, Int64, inout ReplayInput) -> Void = { _, _, _, _ in },
         lines: (Int32, Int64, inout [UInt8]) -> Void = { _, _, _ in },
         hiding isHidden: (Int32, Int64) -> Bool = { _, _ in false }, ledgerFrom firstLine: Int64 = 0,
@@ -19,6 +19,7 @@ extension VirtualPath {
         var setup = ReplayDriver.Setup(
             policy: policy, partitions: Self.partitionCount, pushesPartitions: Self.partitionCount)
         setup.build = "test"
+        setup.pseudonymKey = key
         var report = ReplayReport()
         var spans: [Int32: PushTable.Span] = [:]
         var drivers: [Int32: ReplayDriver] = [:]

@@ -64,15 +64,20 @@ final class VirtualPath {
     private var planners: [Member<PlannerTask>] = []
     private var deliverers: [Member<DelivererTask>] = []
 
-    init(policy: Policy = Policy(), world: World? = nil) throws {
+    init(
+        policy: Policy = Policy(), world: World? = nil, plannerKey: PseudonymKey? = nil,
+        delivererKey: PseudonymKey? = nil
+    ) throws {
         self.world = world
         let clock = clock
         let now: @Sendable () -> Timestamp = { Timestamp(millis: clock.millis.withLock { $0 }) }
         apns = try VirtualAPNs(topics: [Self.app, Self.otherApp], now: now)
-        planner = PlannerApplication(PlannerConfiguration(policy: policy, build: "test", now: now))
+        planner = PlannerApplication(
+            PlannerConfiguration(policy: policy, build: "test", pseudonymKey: plannerKey, now: now))
         deliverer = DelivererApplication(
             DelivererConfiguration(
-                policy: policy, build: "test", routes: [.init(environment: .production, index: 0)], now: now),
+                policy: policy, build: "test", routes: [.init(environment: .production, index: 0)],
+                pseudonymKey: delivererKey, now: now),
             transport: apns)
         for topic in Topic.allCases { topics[topic] = Array(repeating: [], count: Int(Self.partitionCount)) }
         for partition in 0..<Self.partitionCount {

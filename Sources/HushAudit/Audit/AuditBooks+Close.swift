@@ -114,7 +114,7 @@ extension AuditBooks {
         for (cause, place) in early.sorted(by: { $0.place.raw < $1.place.raw }) {
             guard let span = span(cause) else { continue }
             // Its plan line may lie behind the part of the ledger that was read, or be one that cannot be read.
-            guard cause.offset < span.planned, maySayMissing else {
+            guard cause.offset < span.planned, maySayMissing, names.areComparable else {
                 hours.add(HourBook.planned, span.hour(of: cause.offset))
                 continue
             }

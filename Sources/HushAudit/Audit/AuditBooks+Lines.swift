@@ -70,6 +70,9 @@ extension AuditBooks {
     private func end(_ bytes: Slice, _ line: LedgerLine, _ chain: TaskChain, _ partition: Int32, _ offset: Int64) {
         counts.orderLines += 1
         let topic = surroundings.ledgerTopic
+        if let mark = names.take(line) {
+            doubt(.foreignPseudonyms, "\(chain.name) writes under the key \(mark), \(names.given)")
+        }
         switch chain.end(bytes, line, at: offset) {
         case .right, .unknown: break
         case .broken:
@@ -200,7 +203,7 @@ extension AuditBooks {
                 planSliced(whatHash(id, nil, cause), cause, 1)
                 continue
             }
-            let key = OpenOps.Key(what: what, device: hash.hash(device.text, 2))
+            let key = OpenOps.Key(what: what, device: names.hash(device.text, hash))
             if case .repeated = open.take(key, place: place, cause: cause, isFinal: false) {
                 violations.add(
                     .plannedTwice, surroundings.ledgerTopic, place.partition, place.offset,
@@ -238,7 +241,7 @@ extension AuditBooks {
             return doubt(.withoutFinal, "\(surroundings.ledgerTopic)-\(partition)@\(offset)")
         }
         guard isFinal, let ops = line.ops else { return }
-        let device = line.device.map { hash.hash($0.text, 2) }
+        let device = line.device.map { names.hash($0.text, hash) }
         let place = Place(partition, offset)
         for op in ops.children {
             guard let part = part(op) else {

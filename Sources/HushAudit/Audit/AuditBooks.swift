@@ -1,6 +1,6 @@
 public import HushCore
 public import HushStream
-import HushWorkers
+public import HushWorkers
 
 /// The books of a range of inputs: takes in inputs, ledger lines and pushes, and says what does not add up.
 ///
@@ -34,6 +34,8 @@ public final class AuditBooks {
         public var pushesFrom = Timestamp.distantPast
         /// By partition, the first offset of `hush.pushes` that is there; empty: they are not compared at all.
         public var pushesFirst: [Int64] = []
+        /// What pseudonyms in the ledger are made with; nil where nobody gave a key.
+        public var pseudonymKey: PseudonymKey?
 
         public init(ledgerPartitions: Int32) {
             self.ledgerPartitions = ledgerPartitions
@@ -68,6 +70,8 @@ public final class AuditBooks {
     /// Whether the ledger was read to its end once.
     var isPassEnded = false
     var counts = AuditCounts()
+    /// Names in the ledger, and the keys that order lines say they stand under.
+    var names: LedgerNames
     /// Settings and builds that order lines name.
     var builds: Set<String> = []
 
@@ -87,6 +91,7 @@ public final class AuditBooks {
     ) throws(AuditFault) {
         self.surroundings = surroundings
         hash = KeyedHash(&random)
+        names = LedgerNames(surroundings.pseudonymKey)
         lastChain = Array(repeating: -1, count: Int(surroundings.ledgerPartitions))
         self.spans = InputTopic.allCases.map { _ in [] }
         for span in spans {

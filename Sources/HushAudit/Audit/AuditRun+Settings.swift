@@ -5,6 +5,8 @@ import HushWorkers
 extension AuditRun {
     /// Connects as it is set.
     public convenience init(_ settings: Settings, _ scope: AuditScope, watch: AuditWatch, log: Log) throws {
+        var scope = scope
+        scope.pseudonymKey = try PseudonymKey(settings)
         try self.init(try KafkaConfiguration(settings), scope, watch: watch, log: StreamLog(log))
     }
 }

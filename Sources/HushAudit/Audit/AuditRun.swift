@@ -55,6 +55,7 @@ public final class AuditRun {
         guard spans.contains(where: { $0.end > $0.start }) else { throw AuditFault.empty("no input lies in the range") }
         var surroundings = AuditBooks.Surroundings(ledgerPartitions: Int32(ledger.count))
         surroundings.ledgerTopic = scope.ledgerTopic
+        surroundings.pseudonymKey = scope.pseudonymKey
         let margin = from.map { $0 - AuditScope.margin }
         let ledgerStarts = try starts(scope.ledgerName, ledger, margin)
         surroundings.beginsLate = Set(ledgerStarts.indices.filter { ledgerStarts[$0] > 0 }.map(Int32.init))

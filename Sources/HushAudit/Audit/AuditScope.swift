@@ -1,5 +1,5 @@
 public import HushCore
-import HushWorkers
+public import HushWorkers
 
 /// What is to be audited, and how it is reached.
 public struct AuditScope: Hashable, Sendable {
@@ -43,6 +43,8 @@ public struct AuditScope: Hashable, Sendable {
     public var names = TopicNames()
     /// How long the brokers may give nothing at all.
     public var patience = Duration.seconds(120)
+    /// What pseudonyms in the ledger are made with.
+    public var pseudonymKey: PseudonymKey?
 
     public init() {}
 

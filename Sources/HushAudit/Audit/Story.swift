@@ -1,7 +1,7 @@
 import Glibc
 public import HushCore
 public import HushStream
-import HushWorkers
+public import HushWorkers
 
 /// One notification of one recipient, from its intents to each device's outcome.
 ///
@@ -23,8 +23,16 @@ public final class Story {
 
     private let recipient: Bytes
     private let id: Bytes
-    /// How the recipient stands in JSON, without quotes: a line without it is none of this story.
-    private let needle: [UInt8]
+    /// How the recipient stands in JSON, without quotes, in clear and as a pseudonym: a line without any is none of this
+    /// story.
+    private let needles: [[UInt8]]
+    private let pseudonyms: Pseudonyms?
+    private var names: LedgerNames
+    /// The recipient as lines have it.
+    private let recipients: [Bytes]
+    private static let markNeedle = Array(#","pseudonyms":"#.utf8)
+    /// A key that lines were written under, and that was not given.
+    public private(set) var foreignKey: String?
     private let decoder = InputDecoder()
     private let reader = LineReader()
     private var events: [Event] = []
@@ -33,12 +41,17 @@ public final class Story {
     private var hasIntent = false
     private var hasDevice = false
 
-    public init(recipient: Bytes, id: Bytes) {
+    public init(recipient: Bytes, id: Bytes, pseudonymKey: PseudonymKey? = nil) {
         self.recipient = recipient
         self.id = id
-        var json = JSONWriter(reserving: 64)
-        json.string(recipient)
-        needle = Array(json.bytes.dropFirst().dropLast())
+        pseudonyms = pseudonymKey.map(Pseudonyms.init)
+        names = LedgerNames(pseudonymKey)
+        recipients = [recipient] + (pseudonyms.map { [$0.pseudonym(of: recipient)] } ?? [])
+        needles = recipients.map { name in
+            var json = JSONWriter(reserving: 64)
+            json.string(name)
+            return Array(json.bytes.dropFirst().dropLast())
+        }
     }
 
     public func takeInput(_ topic: InputTopic, _ record: InputRecord) {
@@ -70,35 +83,50 @@ public final class Story {
         case .audience: return nil
         case .read(let read):
             guard read.ids.contains(id) else { return nil }
-            let by = read.device.map { " on \($0)" } ?? ""
+            let by = read.device.map { " on \(text(device: $0))" } ?? ""
             return "\(read.kind.name)\(by) (\(read.revision.map { "revision \($0)" } ?? "no revision"))"
-        case .register(let registration): return "\(registration.device) registers for \(registration.app)"
+        case .register(let registration):
+            return "\(text(device: registration.device)) registers for \(registration.app)"
         case .unregister(let loss):
-            return "\(loss.device) is unregistered (\(loss.reason?.text ?? "no reason"))"
+            return "\(text(device: loss.device)) is unregistered (\(loss.reason?.text ?? "no reason"))"
         case .signal(let signal):
             guard let hello = signal.hello else { return nil }
             let shown = hello.shown.contains { $0.id == id } ? "shows it" : "does not show it"
             let gone = hello.gone.contains { $0.id == id } ? ", and holds it as gone" : ""
-            return "\(signal.device) says hello: it \(shown)\(gone)"
+            return "\(text(device: signal.device)) says hello: it \(shown)\(gone)"
         }
     }
 
     public func takeLine(_ record: InputRecord) {
-        guard let bytes = record.value, let start = bytes.baseAddress,
-            needle.withUnsafeBytes({ memmem(start, bytes.count, $0.baseAddress ?? start, $0.count) }) != nil,
+        guard let bytes = record.value,
+            needles.contains(where: { Self.holds(bytes, $0) }) || Self.holds(bytes, Self.markNeedle),
             let line = try? reader.read(bytes)
         else { return }
         let place = "\(Topic.ledger.name)-\(record.partition)@\(record.offset)"
         let millis = Timestamp(rfc3339: line.at)?.millis ?? record.appendTimeMillis
         switch line.kind {
-        case .order, .redrive, .unknown: break
+        case .order:
+            if let mark = names.take(line) { foreignKey = "the key \(mark), \(names.given)" }
+        case .redrive, .unknown: break
         case .plan(let decision): plan(line, decision, millis, place)
         case .deliver(let outcome): deliver(line, outcome, millis, place)
         }
     }
 
+    private static func holds(_ bytes: Slice, _ needle: [UInt8]) -> Bool {
+        guard let start = bytes.baseAddress else { return false }
+        return needle.withUnsafeBytes { memmem(start, bytes.count, $0.baseAddress ?? start, $0.count) } != nil
+    }
+
+    private func isOurs(_ owner: JSONValue) -> Bool { recipients.contains { $0.isEqual(to: owner.text) } }
+
+    /// A device's name as inputs have it, with the one that lines have.
+    private func text(device: Bytes) -> String {
+        pseudonyms.map { "\(device) (\($0.pseudonym(of: device)))" } ?? device.text
+    }
+
     private func plan(_ line: LedgerLine, _ decision: PlanDecision, _ millis: Int64, _ place: String) {
-        guard let owner = line.recipient, recipient.isEqual(to: owner.text) else { return }
+        guard let owner = line.recipient, isOurs(owner) else { return }
         let isOwn = line.id.map { id.isEqual(to: $0.text) } ?? false
         var devices: [String] = []
         for op in line.ops.map({ Array($0.children) }) ?? [] {
@@ -123,7 +151,7 @@ public final class Story {
 
     private func deliver(_ line: LedgerLine, _ outcome: DeliveryOutcome, _ millis: Int64, _ place: String) {
         for op in line.ops.map({ Array($0.children) }) ?? [] {
-            guard let owner = op["recipient"], recipient.isEqual(to: owner.text), let name = op["id"],
+            guard let owner = op["recipient"], isOurs(owner), let name = op["id"],
                 id.isEqual(to: name.text), let kind = op["kind"]
             else { continue }
             let device = line.device.map(Self.text) ?? "an address of nobody"
@@ -172,12 +200,16 @@ public final class Story {
 
     /// The timeline, then how each op stands.
     public var text: String {
-        if events.isEmpty { return "nothing is known of \(id) for \(recipient) in this range" }
+        let foreign = foreignKey.map { "not told: names stand in the ledger as pseudonyms of \($0)" }
+        if events.isEmpty {
+            return (["nothing is known of \(id) for \(recipient) in this range"] + (foreign.map { [$0] } ?? []))
+                .joined(separator: "\n")
+        }
         var lines = events.sorted { ($0.millis, $0.rank, $0.place) < ($1.millis, $1.rank, $1.place) }.map { event in
             "\(Timestamp(millis: event.millis).rfc3339)  \(event.words)  [\(event.place)]"
         }
         lines.append("")
-        if fates.isEmpty {
+        if fates.isEmpty, foreign == nil {
             lines.append(
                 hasDevice || !hasIntent
                     ? "no op was planned for any device"
@@ -190,6 +222,7 @@ public final class Story {
             case .final(let words): lines.append("\(name): \(words)")
             }
         }
+        if let foreign { lines.append(foreign) }
         return lines.joined(separator: "\n")
     }
 }

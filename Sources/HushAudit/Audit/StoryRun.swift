@@ -5,7 +5,7 @@ import HushWorkers
 extension AuditRun {
     /// The story of one notification of one recipient, from the inputs and the ledger of the scope.
     public func story(recipient: Bytes, id: Bytes) throws -> Story {
-        let story = Story(recipient: recipient, id: id)
+        let story = Story(recipient: recipient, id: id, pseudonymKey: scope.pseudonymKey)
         let topics = InputTopic.allCases
         var ranges: [RecordRange] = []
         var topicOf: [InputTopic?] = []

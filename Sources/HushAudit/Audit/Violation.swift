@@ -71,6 +71,7 @@ public struct Violation: Hashable, Sendable {
 public enum DoubtCode: String, Hashable, Sendable, CaseIterable {
     case unknownSchema = "unknown_schema"
     case withoutFinal = "without_final"
+    case foreignPseudonyms = "foreign_pseudonyms"
     case inputsDeleted = "inputs_deleted"
     case ledgerDeleted = "ledger_deleted"
     case deletedWhileReading = "deleted_while_reading"
@@ -83,6 +84,8 @@ public enum DoubtCode: String, Hashable, Sendable, CaseIterable {
         switch self {
         case .unknownSchema: "lines of a version, decision or outcome that this build does not know"
         case .withoutFinal: "deliver lines that do not say whether they are final, of a build before 0.1"
+        case .foreignPseudonyms:
+            "names stand in the ledger as pseudonyms of a key that was not given (ledger.pseudonym.key.file)"
         case .inputsDeleted: "inputs of the range were deleted by retention"
         case .ledgerDeleted: "lines of the range were deleted from the ledger by retention"
         case .deletedWhileReading: "records were deleted by retention while the audit read"

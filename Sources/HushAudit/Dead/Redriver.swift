@@ -16,6 +16,8 @@ public struct RedriveOptions: Sendable {
     /// Letters of one transaction.
     public var lettersMax = 200
     public var build = Build.version
+    /// Under which recipients stand in the ledger; nil: in clear.
+    public var pseudonymKey: PseudonymKey?
     /// Values that take the place of the letters' own, by the place at which they died.
     public var mended: [TopicPlace: [UInt8]] = [:]
     /// Names the one redrive that may run.
@@ -92,7 +94,8 @@ public final class Redriver {
         hash.update(Array("\(options.attemptsMax)".utf8))
         book = LedgerBook(
             task: LedgerBook.redriveTask, stage: LedgerBook.redriveStage,
-            config: Bytes(Hex.encode(hash.finish().prefix(8))), build: Bytes(options.build), state: marks.ledger)
+            config: Bytes(Hex.encode(hash.finish().prefix(8))), build: Bytes(options.build),
+            pseudonymKey: options.pseudonymKey, state: marks.ledger)
         pacer = RatePacer(perSecond: options.rate, now: .now())
     }
 
@@ -226,7 +229,8 @@ public final class Redriver {
                 mended: draft.isMended ? Self.digest(draft.value) : nil, letter: draft.letter.place,
                 origin: draft.origin, to: to, run: Bytes(options.run))
             book.took(.dead)
-            book.write(line, at: now) { records.append((.ledger, 0, draft.recipient.raw, [UInt8]($0))) }
+            let key = book.shown(recipient: draft.recipient)
+            book.write(line, at: now) { records.append((.ledger, 0, key.raw, [UInt8]($0))) }
             let mark = RedriveMark.Redriven(at: now, attempt: attempt, to: to, run: Bytes(options.run))
             records.append((.redrives, nil, Array("\(draft.origin)".utf8), RedriveMark.value(mark)))
         }

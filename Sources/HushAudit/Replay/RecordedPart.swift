@@ -36,6 +36,8 @@ struct RecordedPart {
     var appended: Timestamp
     var config: Bytes
     var build: Bytes
+    /// The mark of the key that names stand under; nil: in clear.
+    var pseudonyms: Bytes?
     var runs: [Run] = []
     /// The offset behind the last record taken of each topic.
     var ends: [InputTopic: Int64] = [:]
@@ -115,7 +117,7 @@ struct PartReader {
         func text(_ value: JSONValue?) -> Bytes { value.map { Bytes(copying: $0.text) } ?? Bytes([]) }
         var part = RecordedPart(
             number: line.number, offset: offset, appended: appended, config: text(line.config),
-            build: text(line.build))
+            build: text(line.build), pseudonyms: LedgerNames.mark(line))
         for run in line.order?.children.map({ $0 }) ?? [] {
             var parts = run.children
             guard let name = parts.next()?.text, let count = parts.next()?.whole, count > 0 else {

@@ -14,6 +14,8 @@ final class ReplayDriver {
         var build: Bytes = "replay"
         var partitions: Int32
         var pushesPartitions: Int32
+        /// What pseudonyms in the ledger are made with.
+        var pseudonymKey: PseudonymKey?
         /// Records that Kafka refused the effects of, with its words: they were set aside.
         var unwritable: [Position: String] = [:]
 
@@ -61,6 +63,10 @@ final class ReplayDriver {
     /// Recorded lines whose input is deleted.
     private var unreplayable = 0
     private var missedPushes = 0
+    /// Lines of parts whose names stand under a key that was not given; that of the last, and whether it is this part's.
+    private var incomparable = 0
+    private var foreignKey: Bytes?
+    private var isComparable = true
     private let taskKey: [UInt8]
 
     /// - Throws: `StreamFault` where the state cannot be opened, `TaskFailure` where it cannot be read.
@@ -134,6 +140,7 @@ final class ReplayDriver {
                 "decided by build \(part.build), config \(part.config); replayed by build \(setup.build), "
                     + "config \(setup.config)")
         }
+        write(under: part)
         report.linesRecorded += part.lines.values.reduce(0) { $0 + $1.count } + part.slices.reduce(0) { $0 + $1.count }
         part.slices.reverse()
         align(part)
@@ -149,6 +156,16 @@ final class ReplayDriver {
         close(part)
         for sent in try memory.commit(task) { onSent(sent) }
         span.through = part.appended
+    }
+
+    /// Writes names as the part has them, where the key is known; else its lines cannot be compared.
+    private func write(under part: RecordedPart) {
+        isComparable = part.pseudonyms == nil || part.pseudonyms == setup.pseudonymKey?.mark
+        if isComparable {
+            task.write(under: part.pseudonyms == nil ? nil : setup.pseudonymKey)
+        } else {
+            foreignKey = part.pseudonyms
+        }
     }
 
     /// Sees to it that each queue begins with the part's first record, and tells where the numbers do not fit.
@@ -243,6 +260,10 @@ final class ReplayDriver {
             }
         }
         report.linesReplayed += lines.count
+        if !isComparable {
+            incomparable += recorded.count
+            return
+        }
         let isSame =
             recorded.count == lines.count
             && zip(recorded, lines).allSatisfy { $0.told.elementsEqual(RecordedLine.told($1)) }
@@ -321,6 +342,11 @@ final class ReplayDriver {
         }
         if unreplayable > 0 {
             report.doubts.append("\(unreplayable) lines of plan-\(partition) have a deleted cause")
+        }
+        if let foreignKey {
+            report.doubts.append(
+                "\(incomparable) lines of plan-\(partition) are not compared: names stand in them as pseudonyms of the key "
+                    + "\(foreignKey), \(LedgerNames.given(setup.pseudonymKey))")
         }
         return report
     }

@@ -36,6 +36,8 @@ public final class ReplayRun {
 
     /// Connects as it is set.
     public convenience init(_ settings: Settings, _ scope: ReplayScope, watch: AuditWatch, log: Log) throws {
+        var scope = scope
+        scope.pseudonymKey = try PseudonymKey(settings)
         try self.init(try KafkaConfiguration(settings), scope, watch: watch, log: StreamLog(log))
     }
 
@@ -52,6 +54,7 @@ public final class ReplayRun {
         var setup = ReplayDriver.Setup(
             policy: scope.policy, partitions: Int32(ledger.count), pushesPartitions: Int32(pushesRead.count))
         setup.build = Bytes(Build.version)
+        setup.pseudonymKey = scope.pseudonymKey
         setup.unwritable = try unwritable()
         if let prefix = scope.toPrefix {
             sink = try ReplaySink(kafka, prefix: prefix, stream: setup.stream, log: log)

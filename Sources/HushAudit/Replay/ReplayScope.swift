@@ -1,5 +1,5 @@
 public import HushCore
-import HushWorkers
+public import HushWorkers
 
 /// What is to be replayed, and how.
 public struct ReplayScope: Sendable {
@@ -18,6 +18,8 @@ public struct ReplayScope: Sendable {
     public var names = TopicNames()
     /// How long the brokers may give nothing at all.
     public var patience = Duration.seconds(120)
+    /// What pseudonyms in the ledger are made with.
+    public var pseudonymKey: PseudonymKey?
 
     public init(policy: Policy, workDirectory: String) {
         self.policy = policy

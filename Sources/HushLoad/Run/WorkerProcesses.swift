@@ -41,6 +41,8 @@ public final class WorkerProcesses {
                 process.arguments =
                     ["run", "--run.stages=\(stage.rawValue)", "--run.name=\(name)", "--admin.port=0"]
                     + ["--state.dir=\(directory)/\(name)"] + arguments
+                    // A load test knows its own lines by their recipients.
+                    + ["--ledger.pseudonym.key.file="]
                 process.standardInput = FileHandle.nullDevice
                 process.standardOutput = output
                 process.standardError = output

@@ -31,6 +31,8 @@ public struct DelivererConfiguration: Sendable {
     public var routes: [Route]
     /// What the addresses that a task has in memory may take, about a kilobyte each; idle ones beyond it are let go.
     public var cacheBytesMax: Int
+    /// Under which recipients and devices stand in the ledger; nil: in clear. No decision depends on it.
+    public var pseudonymKey: PseudonymKey?
     public var log: Log
     public var metrics: Metrics
     public var board: CredentialBoard
@@ -39,6 +41,7 @@ public struct DelivererConfiguration: Sendable {
 
     public init(
         policy: Policy = Policy(), build: Bytes, routes: [Route], cacheBytesMax: Int = 8 << 20,
+        pseudonymKey: PseudonymKey? = nil,
         log: Log = .silent, metrics: Metrics = Metrics(), board: CredentialBoard? = nil,
         now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
@@ -46,6 +49,7 @@ public struct DelivererConfiguration: Sendable {
         self.build = build
         self.routes = routes
         self.cacheBytesMax = cacheBytesMax
+        self.pseudonymKey = pseudonymKey
         self.log = log
         self.metrics = metrics
         self.board = board ?? CredentialBoard(metrics, routes: routes)

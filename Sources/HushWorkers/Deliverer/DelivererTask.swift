@@ -59,7 +59,7 @@ public final class DelivererTask: PartitionTask {
         random = SplitMix64(seed: UInt64.random(in: .min ... .max))
         book = LedgerBook(
             task: Bytes("deliver-\(partition)"), stage: .deliver, config: application.configuration.digest,
-            build: application.configuration.build)
+            build: application.configuration.build, pseudonymKey: application.configuration.pseudonymKey)
     }
 
     /// Sets a timer for every address with unfinished ops, so that what was leaving is found unknown soon.
@@ -358,8 +358,9 @@ public final class DelivererTask: PartitionTask {
     private func write(_ line: DeliveryLine, _ context: TaskContext) {
         let home = partition % context.partitionCount(Output.ledger.rawValue)
         application.metrics.count(line)
+        let key = book.shown(recipient: line.recipient)
         book.write(line, at: now) { value in
-            line.recipient.raw.withUnsafeBytes { key in
+            key.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: home, key: key, value: value)
             }
         }

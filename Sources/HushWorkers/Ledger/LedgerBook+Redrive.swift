@@ -65,11 +65,11 @@ extension LedgerBook {
     /// The one task that redrives: its lines stand in partition 0.
     public static let redriveTask: Bytes = "redrive-0"
 
-    /// Writes a redrive line and shows its bytes; its key is the recipient.
+    /// Writes a redrive line and shows its bytes; its key is the recipient as `shown`.
     public func write(_ line: RedriveLine, at now: Timestamp, _ send: (UnsafeRawBufferPointer) -> Void) {
         var json = begin(at: now)
         json.raw(",\"action\":\"redriven\"")
-        if !line.recipient.isEmpty { json.member("recipient", line.recipient) }
+        if !line.recipient.isEmpty { json.member("recipient", shown(recipient: line.recipient)) }
         json.member("id", line.id)
         json.member("code", line.code)
         json.member("attempt", line.attempt)

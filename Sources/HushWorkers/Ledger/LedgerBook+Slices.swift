@@ -13,8 +13,8 @@ extension LedgerBook {
         json.member("recipients", slice.recipients)
         json.member("count", count)
         json.member("digest", digest)
-        json.member("after", slice.after)
-        json.member("through", slice.through)
+        json.member("after", slice.after.map { shown(recipient: $0) })
+        json.member("through", slice.through.map { shown(recipient: $0) })
         if slice.isLast { json.member("last", true) }
         json.member("cause", slice.cause)
         end(&json, send)

@@ -41,8 +41,10 @@ public final class LedgerBook {
     private var moment: (at: Timestamp, json: [UInt8])
     /// The buffer of the lines, lent out between `begin` and `end`.
     private var lent = JSONWriter(reserving: 4096)
-    // Two lists that every record touches, of one thread and never used from within their own use: the checks at run time
-    // would cost more than what they check.
+    // What every record touches, of one thread and never used from within its own use: the checks at run time would cost
+    // more than what they check.
+    /// Nil where recipients and devices stand in clear.
+    @exclusivity(unchecked) private var pseudonyms: Pseudonyms?
     @exclusivity(unchecked) private var runs: [Run] = []
     /// Topic by topic, the offset behind the last record taken.
     @exclusivity(unchecked) private var ends: [(topic: Topic, offset: Int64)] = []
@@ -51,14 +53,20 @@ public final class LedgerBook {
     /// `task` is such as `plan-3`, and the key of the order lines; `config` a digest of the settings that decisions
     /// depend on.
     public convenience init(
-        task: Bytes, stage: Stage, config: Bytes, build: Bytes, state: LedgerState = LedgerState()
+        task: Bytes, stage: Stage, config: Bytes, build: Bytes, pseudonymKey: PseudonymKey? = nil,
+        state: LedgerState = LedgerState()
     ) {
         self.init(
-            task: task, stage: stage == .plan ? "plan" : "deliver", config: config, build: build, state: state)
+            task: task, stage: stage == .plan ? "plan" : "deliver", config: config, build: build,
+            pseudonymKey: pseudonymKey, state: state)
     }
 
     /// The book of a tool, under a stage's name of its own.
-    public init(task: Bytes, stage: StaticString, config: Bytes, build: Bytes, state: LedgerState = LedgerState()) {
+    public init(
+        task: Bytes, stage: StaticString, config: Bytes, build: Bytes, pseudonymKey: PseudonymKey? = nil,
+        state: LedgerState = LedgerState()
+    ) {
+        pseudonyms = pseudonymKey.map(Pseudonyms.init)
         self.stage = stage
         self.config = config
         self.build = build
@@ -79,6 +87,17 @@ public final class LedgerBook {
         ends.removeAll(keepingCapacity: true)
         lineCount = 0
     }
+
+    /// From now on recipients and devices stand under this key, in clear without one.
+    func write(under key: PseudonymKey?) {
+        if pseudonyms?.mark != key?.mark { pseudonyms = key.map(Pseudonyms.init) }
+    }
+
+    /// A recipient as the lines have it; the key of a recipient's lines.
+    public func shown(recipient: Bytes) -> Bytes { pseudonyms?.ofRecipient(recipient) ?? recipient }
+
+    /// A device as the lines have it.
+    func shown(device: Bytes) -> Bytes { pseudonyms?.ofDevice(device) ?? device }
 
     /// Notes that a record was taken; the order line tells it.
     public func took(_ topic: Topic, offset: Int64) {
@@ -114,21 +133,21 @@ public final class LedgerBook {
     /// Whether there is anything an order line must cover.
     public var isOpen: Bool { lineCount > 0 || !runs.isEmpty }
 
-    /// Writes a plan line and shows its bytes; its key is the recipient. `trace` is that of its cause.
+    /// Writes a plan line and shows its bytes; its key is the recipient as `shown`. `trace` is that of its cause.
     public func write(
         _ line: PlanLine, at now: Timestamp, trace: TraceID? = nil, _ send: (UnsafeRawBufferPointer) -> Void
     ) {
         var json = begin(at: now)
         json.member("decision", line.decision.name)
         json.member("id", line.id)
-        if !line.recipient.isEmpty { json.member("recipient", line.recipient) }
+        if !line.recipient.isEmpty { json.member("recipient", shown(recipient: line.recipient)) }
         json.member("revision", line.revision)
         if !line.ops.isEmpty {
             json.member("ops")
             // By index: to iterate would copy each op.
             for index in line.ops.indices {
                 json.raw(index == 0 ? "[[" : ",[")
-                json.string(line.ops[index].device)
+                json.string(shown(device: line.ops[index].device))
                 json.raw(",\"")
                 json.kind(line.ops[index].kind)
                 json.byte(UInt8(ascii: "\""))
@@ -167,6 +186,7 @@ public final class LedgerBook {
         json.byte(UInt8(ascii: "}"))
         json.member("config", config)
         json.member("build", build)
+        json.member("pseudonyms", pseudonyms?.mark)
         json.member("previous", Bytes(Hex.encode(state.previous)))
         json.withUnsafeBytes { digest.update($0) }
         state.previous = digest.finish()

@@ -11,6 +11,8 @@ public struct PlannerConfiguration: Sendable {
     /// What the recipients that a task keeps in memory may take. Each takes about a kilobyte, 100 bytes for each live
     /// notification, and 16 to 32 for each id that is remembered, up to `KnownIDs.countMax`.
     public var cacheBytesMax: Int
+    /// Under which recipients and devices stand in the ledger; nil: in clear. No decision depends on it.
+    public var pseudonymKey: PseudonymKey?
     public var metrics: Metrics
     /// What waits for deliverers in `hush.pushes`; nil where that is not known, and slices are paced by their rate alone.
     /// No decision depends on it.
@@ -19,13 +21,15 @@ public struct PlannerConfiguration: Sendable {
     public var now: @Sendable () -> Timestamp
 
     public init(
-        policy: Policy = Policy(), build: Bytes, cacheBytesMax: Int = 8 << 20, metrics: Metrics = Metrics(),
+        policy: Policy = Policy(), build: Bytes, cacheBytesMax: Int = 8 << 20, pseudonymKey: PseudonymKey? = nil,
+        metrics: Metrics = Metrics(),
         backlog: @escaping @Sendable () -> GroupLagWatch.Reading? = { nil },
         now: @escaping @Sendable () -> Timestamp = { Timestamp(millis: WallClock.nowMillis()) }
     ) {
         self.policy = policy
         self.build = build
         self.cacheBytesMax = cacheBytesMax
+        self.pseudonymKey = pseudonymKey
         self.metrics = metrics
         self.backlog = backlog
         self.now = now

@@ -70,7 +70,9 @@ extension PlannerTask {
             }
             for op in line.ops {
                 json.removeAll()
-                json.array([line.recipient, op.device, op.kind.name]) { $0.string($1) }
+                json.array(
+                    [book.shown(recipient: line.recipient), book.shown(device: op.device), op.kind.name]
+                ) { $0.string($1) }
                 json.raw("\n")
                 json.withUnsafeBytes { digest.update($0) }
                 count += 1

@@ -31,6 +31,9 @@ public final class PlannerTask: PartitionTask {
     /// The number of the next line in the ledger: from where on this task's state decides.
     package var nextLine: Int64 { book.state.next }
 
+    /// Writes names to the ledger under another key, for a replay of what was written under it.
+    package func write(under key: PseudonymKey?) { book.write(under: key) }
+
     /// Decoder and pace are shared by all tasks of a thread.
     init(
         partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder, metrics: PlannerMetrics,
@@ -44,7 +47,8 @@ public final class PlannerTask: PartitionTask {
         planner = Planner(policy: configuration.policy)
         cacheBytesMax = configuration.cacheBytesMax
         book = LedgerBook(
-            task: Bytes("plan-\(partition)"), stage: .plan, config: configuration.digest, build: configuration.build)
+            task: Bytes("plan-\(partition)"), stage: .plan, config: configuration.digest, build: configuration.build,
+            pseudonymKey: configuration.pseudonymKey)
     }
 
     public func restored(_ context: TaskContext) throws(TaskFailure) {
@@ -240,7 +244,7 @@ public final class PlannerTask: PartitionTask {
     func write(_ line: PlanLine, _ context: TaskContext) {
         tally.count(line.decision)
         // A closure that uses the line would hold a copy of it whole. A line of an audience has no recipient.
-        let key = line.recipient.isEmpty ? line.id ?? line.recipient : line.recipient
+        let key = line.recipient.isEmpty ? line.id ?? line.recipient : book.shown(recipient: line.recipient)
         book.write(line, at: now, trace: trace.id) { value in
             key.raw.withUnsafeBytes { key in
                 context.send(Output.ledger.rawValue, partition: partition, key: key, value: value)

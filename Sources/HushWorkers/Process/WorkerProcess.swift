@@ -19,6 +19,7 @@ public final class WorkerProcess {
     private let backlog: GroupLagWatch?
     private let waiting: Gauge
     private let stallWatch: StallWatch
+    private let pseudonymKey: PseudonymKey?
     private var keepers: [SlotKeeper] = []
     private var watched: [(keeper: SlotKeeper, metrics: WorkerMetrics, pulse: Health.Pulse)] = []
     /// Nil where nothing is delivered here.
@@ -37,6 +38,7 @@ public final class WorkerProcess {
         self.log = log
         policy = try Policy(settings)
         plan = try TopicPlan(settings)
+        pseudonymKey = try PseudonymKey(settings)
         times = try SlotTimes(settings)
         kafka = try Self.asSettings { try KafkaConfiguration(settings) }
         let probes = try ProbeLimits(settings)
@@ -161,7 +163,8 @@ public final class WorkerProcess {
         case .plan:
             let configuration = PlannerConfiguration(
                 policy: policy, build: Bytes(Build.version),
-                cacheBytesMax: settings[HushSettings.cache] / Int(plan.plannerPartitions), metrics: metrics,
+                cacheBytesMax: settings[HushSettings.cache] / Int(plan.plannerPartitions), pseudonymKey: pseudonymKey,
+                metrics: metrics,
                 backlog: { [backlog] in backlog?.latest() })
             let stream = times.applied(
                 to: PlannerConfiguration.stream(
@@ -181,7 +184,8 @@ public final class WorkerProcess {
             apns.onEvent = Self.logger(log, ways.routes)
             let configuration = DelivererConfiguration(
                 policy: policy, build: Bytes(Build.version), routes: ways.routes,
-                cacheBytesMax: settings[HushSettings.cache] / Int(plan.delivererPartitions), log: log,
+                cacheBytesMax: settings[HushSettings.cache] / Int(plan.delivererPartitions),
+                pseudonymKey: pseudonymKey, log: log,
                 metrics: metrics, board: board)
             let stream = times.applied(
                 to: DelivererConfiguration.stream(

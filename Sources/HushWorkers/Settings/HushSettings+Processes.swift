@@ -74,6 +74,15 @@ extension HushSettings {
         cache.definition,
     ]
 
+    // MARK: ledger
+
+    public static let pseudonymKeyFile = Setting.file(
+        "ledger.pseudonym.key.file",
+        "A key of 32 bytes or more: recipients and devices stand in the ledger as pseudonyms made with it, else in clear."
+    )
+
+    static let ledger = [pseudonymKeyFile.definition]
+
     // MARK: dead
 
     public static let deadAttemptsMax = Setting.integer(

@@ -4,7 +4,8 @@ public import HushBase
 public enum HushSettings {
     /// What all verbs share, in the order of the documentation.
     public static let table = SettingsTable(
-        kafka + topics + run + state + planner + deliver + apns + dead + admin + log, passThroughPrefixes: [kafkaPrefix]
+        kafka + topics + run + state + planner + deliver + apns + ledger + dead + admin + log,
+        passThroughPrefixes: [kafkaPrefix]
     )
 
     /// Behind it, keys are librdkafka's: `kafka.security.protocol=SSL`, or `-X security.protocol=SSL`.
@@ -43,10 +44,10 @@ public enum HushSettings {
     public static let adminStallMax = Setting.duration(
         "admin.stall.max", in: .seconds(1)...(.seconds(3600)), default: .seconds(30),
         "A loop that did not turn for so long makes /livez fail.")
-
     public static let adminProgressMax = Setting.duration(
         "admin.progress.max", in: .seconds(30)...(.seconds(7 * 86_400)), default: .seconds(300),
         "So does a slot that takes nothing of an input for so long, though the brokers say that there is something.")
+
     private static let admin = [
         adminHost.definition, adminPort.definition, adminStallMax.definition, adminProgressMax.definition,
     ]
