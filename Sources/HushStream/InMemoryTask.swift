@@ -55,6 +55,10 @@ public final class InMemoryTask {
         if case .store(let store) = context.state.base { try home?.close(store) }
     }
 
+    /// The next offset of each table's changelog, as of the last commit of the state that it went on from; empty where it
+    /// is in memory.
+    public var changelogOffsets: [Int64] { checkpoint?.changelogOffsets ?? [] }
+
     public convenience init(_ configuration: StreamConfiguration, partition: Int32 = 0) {
         self.init(
             partition: partition, inputCount: configuration.inputs.count,

@@ -102,24 +102,4 @@ extension Verb {
         if let patience = try invocation.duration("patience") { scope.patience = patience }
         return scope
     }
-
-    static let snapshot = Verb(
-        name: "snapshot", summary: "keeps a stopped worker's state, for replays", operands: "",
-        help: """
-            Copies the planner's partitions from state.dir, which no worker may have meanwhile, into a directory that
-            hush replay --from-state can begin with. Several workers' partitions may go into one directory. Ends with
-            0, with 74 where something cannot be copied, with 78 where a worker has the directory.
-            """,
-        options: [Option(name: "to", value: "DIR", doc: "where the copy goes; made where it is not there")]
-    ) { invocation in
-        guard let target = invocation.text("to") else { throw UsageFault("hush snapshot needs --to DIR") }
-        do {
-            let partitions = try StateSnapshot.take(invocation.settings[HushSettings.stateDirectory], to: target)
-            print("partitions \(partitions.map(String.init).joined(separator: ", ")) are in \(target)")
-            return .success
-        } catch let fault as ReplayFault {
-            FileHandle.standardError.write(Data("hush snapshot: \(fault)\n".utf8))
-            return .ioError
-        }
-    }
 }

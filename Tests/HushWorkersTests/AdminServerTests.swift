@@ -1,5 +1,6 @@
 import Foundation
 import HushBase
+import HushCore
 import HushStream
 import HushWorkers
 import Testing
@@ -94,6 +95,32 @@ import Testing
         let head = try await get(server, "/metrics", method: "HEAD")
         #expect(head.0 == 200)
         #expect(head.2.isEmpty)
+    }
+
+    @Test("a snapshot is begun by a POST without parameters alone, and only where something is planned")
+    func snapshots() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "hush-admin-\(UUID())").path
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        let stream = PlannerConfiguration.stream(slotName: "s", partitionCount: 2, pushesPartitionCount: 2)
+        let keeper = SnapshotKeeper(
+            home: try StateHome(directory: directory), stream: stream, policy: Policy(), build: "test",
+            metrics: metrics, log: Log("test", to: .standardError(level: .error, format: .json)))
+        let server = try AdminServer(
+            host: "127.0.0.1", port: 0, metrics: metrics, health: health, snapshots: keeper)
+        defer { server.close() }
+        #expect(try await get(server, "/snapshot").0 == 404)
+        let idle = try await get(server, "/snapshot", method: "POST")
+        #expect(idle.0 == 503 && idle.2 == "no partition of the planner is worked on here\n")
+        #expect(try await get(server, "/snapshot?to=/tmp/x", method: "POST").0 == 400)
+        #expect(try await get(server, "/snapshot", method: "PUT").0 == 405)
+        #expect(!FileManager.default.fileExists(atPath: keeper.directory))
+        let asked = try AdminClient.ask(host: "127.0.0.1", port: server.port, method: "POST", path: "/snapshot")
+        #expect(asked.status == 503 && asked.body == idle.2)
+
+        let other = try AdminServer(host: "127.0.0.1", port: 0, metrics: Metrics(), health: health)
+        defer { other.close() }
+        let none = try await get(other, "/snapshot", method: "POST")
+        #expect(none.0 == 503 && none.2 == "nothing is planned in this process\n")
     }
 
     @Test("a port that is taken and a host that is none are errors that say so")

@@ -1,7 +1,7 @@
 import Foundation
 import HushWorkers
 
-/// A copy of the planner's state as a stopped worker left it, which a replay can begin with.
+/// A copy of the planner's state as a worker left it, or as one copied it at work, which a replay can begin with.
 ///
 /// Its layout is that of a state directory: `planner/`, and below it a database for each partition.
 public enum StateSnapshot {
@@ -20,6 +20,9 @@ public enum StateSnapshot {
         }
         let partitions = names.compactMap { Int32($0) }.sorted()
         guard !partitions.isEmpty else { throw ReplayFault.directory("\(source) has no partition") }
+        if let problem = StateManifest.problem(of: from, partitions: partitions) {
+            throw ReplayFault.directory(problem)
+        }
         return try StateDirectory.whileLocked(from) {
             let target = "\(to)/\(folder)"
             do {

@@ -142,6 +142,7 @@ extension SlotRunner {
             member.isRestored = true
             tasks[partition] = (member.task, member.context)
             member.context.isHeld = isHeld
+            home.settled(member.store)
             try guarded { () throws(TaskFailure) in try member.task.restored(member.context) }
             if isPaused { continue }
             let list = TopicPartitionList()

@@ -17,13 +17,17 @@ public final class StateHome: Sendable {
     private let cache: UInt
 
     /// A store is used by one slot at a time: it is either in `warm` or with the slot that took it.
-    private struct Registry: @unchecked Sendable {
+    struct Registry: @unchecked Sendable {
         var warm: [String: StateStore] = [:]
         /// Every path that has an open store, warm or in use.
         var open: Set<String> = []
+        /// Stores in use that hold whole commits, and how many were settled before: where one was given back and taken
+        /// again meanwhile, the number is another.
+        var settled: [String: (store: StateStore, number: Int)] = [:]
+        var settledCount = 0
     }
 
-    private let registry = Mutex(Registry())
+    let registry = Mutex(Registry())
 
     public init(
         directory: String, cacheBytes: Int = 64 << 20, writeBufferBytes: Int = 128 << 20
@@ -75,7 +79,10 @@ public final class StateHome: Sendable {
     /// Gives a store back open, for whoever gets its partition next.
     func keepWarm(_ store: StateStore) {
         let handover = Handover(store: store)
-        registry.withLock { $0.warm[handover.path] = handover.store }
+        registry.withLock { registry in
+            registry.settled[handover.path] = nil
+            registry.warm[handover.path] = handover.store
+        }
     }
 
     /// Closes what is warm under these names.
@@ -92,11 +99,13 @@ public final class StateHome: Sendable {
         let path = store.directory
         defer { registry.withLock { _ = $0.open.remove(path) } }
         defer { store.close() }
+        registry.withLock { $0.settled[path] = nil }
         try store.flush(waits: true)
     }
 
-    /// Carries a store out of the lock; the registry no longer holds it, so it is the taker's alone.
-    private struct Handover: @unchecked Sendable {
+    /// Carries a store through the lock: what is taken out of `warm` is the taker's alone, and of what is settled another
+    /// thread than the slot's calls nothing but `copy`.
+    struct Handover: @unchecked Sendable {
         var store: StateStore?
         var path: String { store?.directory ?? "" }
     }

@@ -7,11 +7,13 @@ public final class AdminServer: Sendable {
     /// Listens at once; port 0 takes a free one.
     ///
     /// - Throws: `HTTPServerFault` where the address cannot be listened on.
-    public init(host: String, port: Int, metrics: Metrics, health: Health) throws(HTTPServerFault) {
+    public init(
+        host: String, port: Int, metrics: Metrics, health: Health, snapshots: SnapshotKeeper? = nil
+    ) throws(HTTPServerFault) {
         metrics.gauge("hush_build_info", "What runs; always 1.", [("version", Build.version)]).set(1)
-        let routes = AdminRoutes(metrics: metrics, health: health)
+        let routes = AdminRoutes(metrics: metrics, health: health, snapshots: snapshots)
         server = try HTTPServer(name: "admin", host: host, port: port) { request in
-            routes.answer(request, now: MonotonicTime.now())
+            routes.answer(request, now: MonotonicTime.now(), wallMillis: WallClock.nowMillis())
         }
     }
 

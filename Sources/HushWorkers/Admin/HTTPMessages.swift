@@ -10,6 +10,8 @@ struct HTTPRequest: Sendable {
     var method: Method
     /// Without its query.
     var path: String
+    /// Whether it has a query or a body.
+    var hasParameters = false
 }
 
 /// An answer; without another `Content-Type` its text is plain.

@@ -125,8 +125,11 @@ private final class HTTPLoop: @unchecked Sendable {
             case EVHTTP_REQ_POST: .post
             default: .other
             }
-        let path = evhttp_request_get_evhttp_uri(raw).flatMap { evhttp_uri_get_path($0) }.map { String(cString: $0) }
-        let answer = answer(HTTPRequest(method: method, path: path ?? ""))
+        let uri = evhttp_request_get_evhttp_uri(raw)
+        let path = uri.flatMap { evhttp_uri_get_path($0) }.map { String(cString: $0) }
+        let hasBody = evhttp_request_get_input_buffer(raw).map { evbuffer_get_length($0) > 0 } ?? false
+        let hasQuery = uri.flatMap { evhttp_uri_get_query($0) } != nil
+        let answer = answer(HTTPRequest(method: method, path: path ?? "", hasParameters: hasBody || hasQuery))
         let headers = evhttp_request_get_output_headers(raw)
         if !answer.headers.contains(where: { $0.name == "Content-Type" }) {
             evhttp_add_header(headers, "Content-Type", "text/plain; charset=utf-8")

@@ -34,6 +34,9 @@ public final class PlannerTask: PartitionTask {
     /// Writes names to the ledger under another key, for a replay of what was written under it.
     package func write(under key: PseudonymKey?) { book.write(under: key) }
 
+    /// What the ledger has of this task up to its last commit.
+    var committedLedger: LedgerState { committed.ledger }
+
     /// Decoder and pace are shared by all tasks of a thread.
     init(
         partition: Int32, _ configuration: PlannerConfiguration, decoder: InputDecoder, metrics: PlannerMetrics,

@@ -9,7 +9,10 @@ struct StateLock: ~Copyable, Sendable {
     private let file: Descriptor
 
     /// - Throws: `SettingsFault` where another process has the directory, or the lock file cannot be made.
-    init(directory: String) throws(SettingsFault) {
+    /// `remedy` says what to do where a process has it.
+    init(
+        directory: String, remedy: String = "another process: give each process a state.dir of its own"
+    ) throws(SettingsFault) {
         let path = "\(directory)/process.lock"
         let key = HushSettings.stateDirectory.definition.key
         let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -19,7 +22,7 @@ struct StateLock: ~Copyable, Sendable {
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
             close(opened)
             throw SettingsFault([
-                "\(key): \(directory) is in use by another process: give each process a state.dir of its own"
+                "\(key): \(directory) is in use by \(remedy)"
             ])
         }
         file = Descriptor(owning: opened)
@@ -38,7 +41,8 @@ public enum StateDirectory {
         private let lock: StateLock
 
         init(_ directory: String) throws(SettingsFault) {
-            lock = try StateLock(directory: directory)
+            lock = try StateLock(
+                directory: directory, remedy: "a worker: hush snapshot --admin HOST:PORT has it make a copy itself")
         }
     }
 }

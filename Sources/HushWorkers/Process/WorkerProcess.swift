@@ -25,6 +25,8 @@ public final class WorkerProcess {
     /// Nil where nothing is delivered here.
     private var board: CredentialBoard?
     private var admin: AdminServer?
+    /// Nil where nothing is planned here.
+    private var snapshots: SnapshotKeeper?
     private let wakeUp: WakeUp
 
     /// How often the process looks at its slots.
@@ -62,6 +64,11 @@ public final class WorkerProcess {
             ? try GroupLagWatch(
                 topic: Topic.pushes.name, partitionCount: plan.delivererPartitions,
                 group: DelivererConfiguration.groupID, kafka: kafka, log: StreamLog(log)) : nil
+        if plans {
+            snapshots = SnapshotKeeper(
+                home: home, stream: plannerStream(slotName: "snapshot"), policy: policy, build: Bytes(Build.version),
+                metrics: metrics, log: log)
+        }
         for stage in stages {
             for number in 0..<settings[HushSettings.slots] {
                 keepers.append(try Self.asSettings { try makeKeeper(stage, number) })
@@ -89,7 +96,8 @@ public final class WorkerProcess {
         let port = settings[HushSettings.adminPort]
         if port > 0 {
             admin = try AdminServer(
-                host: settings[HushSettings.adminHost], port: port, metrics: metrics, health: health)
+                host: settings[HushSettings.adminHost], port: port, metrics: metrics, health: health,
+                snapshots: snapshots)
         }
         defer { admin?.close() }
         try backlog?.start()
@@ -145,6 +153,7 @@ public final class WorkerProcess {
 
     /// Asks all slots at once to drain and end, each under its own limits, and waits for them.
     private func stop() {
+        snapshots?.close()
         for keeper in keepers { keeper.stop() }
         for keeper in keepers {
             health.set(keeper.name, waitsFor: "stopping")
@@ -166,10 +175,7 @@ public final class WorkerProcess {
                 cacheBytesMax: settings[HushSettings.cache] / Int(plan.plannerPartitions), pseudonymKey: pseudonymKey,
                 metrics: metrics,
                 backlog: { [backlog] in backlog?.latest() })
-            let stream = times.applied(
-                to: PlannerConfiguration.stream(
-                    slotName: name, partitionCount: plan.plannerPartitions,
-                    pushesPartitionCount: plan.delivererPartitions))
+            let stream = times.applied(to: plannerStream(slotName: name))
             return try SlotKeeper(name: name, stage: stage, log: log) { [kafka, home, log] in
                 PlannerSlot(
                     slot: try StreamSlot(stream, kafka: kafka, home: home, log: StreamLog(log)) {
@@ -204,6 +210,12 @@ public final class WorkerProcess {
                     }, client: client)
             }
         }
+    }
+
+    private func plannerStream(slotName: String) -> StreamConfiguration {
+        PlannerConfiguration.stream(
+            slotName: slotName, partitionCount: plan.plannerPartitions,
+            pushesPartitionCount: plan.delivererPartitions)
     }
 
     /// Tells of what happens to APNs' connections and credentials.

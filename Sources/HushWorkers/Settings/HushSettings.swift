@@ -40,7 +40,7 @@ public enum HushSettings {
     public static let adminHost = Setting.text(
         "admin.host", default: "127.0.0.1", "The address that the admin server listens on; it has no authentication.")
     public static let adminPort = Setting.integer(
-        "admin.port", in: 0...65_535, default: 9464, "Its port, for metrics, /livez and /readyz; 0 turns it off.")
+        "admin.port", in: 0...65_535, default: 9464, "Its port, for metrics, probes and snapshots; 0 turns it off.")
     public static let adminStallMax = Setting.duration(
         "admin.stall.max", in: .seconds(1)...(.seconds(3600)), default: .seconds(30),
         "A loop that did not turn for so long makes /livez fail.")

@@ -1,4 +1,5 @@
 import Foundation
+import HushBase
 import HushCore
 import HushStream
 import HushWorkers
@@ -72,6 +73,106 @@ struct ReplayKafkaTests {
         let report = try replay { $0.stateDirectory = snapshot }
         #expect(report.verdict == .same, "\(report.text(isWhatIf: false))")
         #expect(report.inputs == 40 && report.pushesFound == 40)
+    }
+
+    private func snapshot(_ keeper: SnapshotKeeper) throws -> SnapshotKeeper.Report {
+        _ = try keeper.begin(at: Timestamp(millis: 1_796_000_000_000))
+        let deadline = ContinuousClock.now + .seconds(60)
+        while keeper.last?.state == .running, ContinuousClock.now < deadline { usleep(5000) }
+        return try #require(keeper.last)
+    }
+
+    private func keeper(_ planner: PlannedTopics.RunningPlanner) -> SnapshotKeeper {
+        SnapshotKeeper(
+            home: planner.home, stream: planner.stream, policy: Policy(), build: "test", metrics: Metrics(),
+            log: Log("test", to: .standardError(level: .error, format: .json)))
+    }
+
+    @Test("a snapshot of a worker that plans on is whole, and a replay of what comes behind it needs no older input")
+    func ofRunningWorker() throws {
+        let state = topics.newDirectory()
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        var path = ""
+        try topics.withPlanner(state: state) { planner in
+            try topics.send(records(0..<300))
+            try planner.waitUntilRead(306)
+            try topics.deleteInputs()
+            try topics.send(records(300..<600))
+            try planner.waitUntilRead(307)
+            let taken = try snapshot(keeper(planner))
+            #expect(taken.state == .done, "\(taken.reason)")
+            #expect(taken.partitions == [0, 1])
+            path = taken.path
+            try topics.send(records(600..<900))
+            try planner.waitUntilRead(906)
+        }
+        #expect(path.hasPrefix(state + "/snapshots/"))
+        let report = try replay { $0.stateDirectory = path }
+        #expect(report.verdict == .same && report.doubts.isEmpty, "\(report.text(isWhatIf: false))")
+        #expect((300..<600).contains(report.inputs), "\(report.inputs)")
+        #expect(report.pushesFound == report.pushesReplayed && report.pushesFound >= report.inputs)
+
+        // What lacks a partition that its manifest names, or is of a later build, is refused.
+        try FileManager.default.removeItem(atPath: path + "/planner/1")
+        #expect(throws: ReplayFault.directory("\(path) lacks partition 1 of its snapshot")) {
+            try replay { $0.stateDirectory = path }
+        }
+        try #"{"format":2}"#.write(toFile: path + "/snapshot.json", atomically: true, encoding: .utf8)
+        #expect(
+            throws: ReplayFault.directory("\(path)/snapshot.json is of format 2, and this build reads format 1")
+        ) { try replay { $0.stateDirectory = path } }
+    }
+
+    @Test("without whole partitions there is no snapshot; what ends early or was killed leaves nothing under its name")
+    func refusedSnapshots() throws {
+        let state = topics.newDirectory()
+        defer { try? FileManager.default.removeItem(atPath: state) }
+        let files = FileManager.default
+        try topics.withPlanner(state: state) { planner in
+            try topics.send(records(0..<30))
+            try planner.waitUntilRead(36)
+            // A killed worker's half: the next one removes it, and touches nothing else.
+            let half = state + "/snapshots/2026-12-01T000000.000Z.part/planner/0"
+            try files.createDirectory(atPath: half, withIntermediateDirectories: true)
+            let stopping = keeper(planner)
+            #expect(try files.contentsOfDirectory(atPath: stopping.directory) == [])
+            stopping.close()
+            let ended = try snapshot(stopping)
+            #expect(ended.state == .failed && ended.reason.contains("the process ends"))
+            #expect(try files.contentsOfDirectory(atPath: stopping.directory) == [])
+
+            let keeper = keeper(planner)
+            let first = try snapshot(keeper)
+            #expect(first.state == .done, "\(first.reason)")
+            // The same name again: what is there stays as it is.
+            let again = try snapshot(keeper)
+            #expect(again.state == .failed)
+            #expect(
+                try files.contentsOfDirectory(atPath: keeper.directory) == [
+                    first.path.split(separator: "/").last.map(String.init)
+                ])
+            for number in 1..<SnapshotKeeper.countMax {
+                try files.createDirectory(atPath: "\(keeper.directory)/\(number)", withIntermediateDirectories: true)
+            }
+            #expect(throws: SnapshotKeeper.Refusal.full("16 snapshots are in \(keeper.directory): remove some")) {
+                try keeper.begin(at: Timestamp(millis: 1_796_000_001_000))
+            }
+        }
+        let home = try StateHome(directory: state)
+        let stream = PlannerConfiguration.stream(slotName: "s0", partitionCount: 2, pushesPartitionCount: 2)
+        let idle = keeper(
+            .init(
+                slot: try StreamSlot(stream, kafka: topics.kafka, home: home, log: .silent) {
+                    PlannerApplication(PlannerConfiguration(build: "test"))
+                }, home: home, stream: stream))
+        #expect(throws: SnapshotKeeper.Refusal.waiting("no partition of the planner is worked on here")) {
+            try idle.begin(at: Timestamp(millis: 1_796_000_002_000))
+        }
+        let task = try InMemoryTask(stream, partition: 1, home: home)
+        #expect(throws: SnapshotKeeper.Refusal.waiting("planner/1 not whole yet: partitions are moving or restored")) {
+            try idle.begin(at: Timestamp(millis: 1_796_000_002_000))
+        }
+        try task.close()
     }
 
     @Test("what a replay makes goes to topics under its prefix, and is what is in production's")
