@@ -21,6 +21,10 @@ extension Verb {
                 name: "what-if", value: "KEY=VALUE",
                 doc: "replay under another setting of the planner; several by commas"),
             Option(
+                name: "from", value: "TIME",
+                doc: "compare what was decided from this time on, RFC 3339 (default: all that is replayed)"),
+            Option(name: "to", value: "TIME", doc: "compare what was decided before this time (default: now)"),
+            Option(
                 name: "from-state", value: "DIR",
                 doc: "begin with this state: a snapshot, or a stopped worker's state.dir (default: with none)"),
             Option(
@@ -94,6 +98,9 @@ extension Verb {
             invocation.text("work-dir")
             ?? FileManager.default.temporaryDirectory.appending(path: "hush-replay-\(UUID().uuidString)").path
         var scope = ReplayScope(policy: try Policy(settings), workDirectory: work)
+        scope.from = try invocation.time("from")
+        scope.to = try invocation.time("to")
+        if let from = scope.from, let to = scope.to, from >= to { throw UsageFault("--from must be before --to") }
         scope.isWhatIf = changes != nil
         scope.stateDirectory = invocation.text("from-state")
         scope.toPrefix = invocation.text("to-topic")

@@ -63,9 +63,11 @@ struct PushTable {
         }
     }
 
-    /// Takes a push that a replay made; whether it was found. `describe` is asked where it was not.
+    /// Takes a push that a replay made; whether it was found. `describe` is asked where it was not. One that is not
+    /// compared is never missed.
     mutating func replayed(
-        _ push: SentRecord, at now: Timestamp, planner partition: Int32, _ describe: () -> ReplayDifference?
+        _ push: SentRecord, at now: Timestamp, planner partition: Int32, isCompared: Bool,
+        _ describe: () -> ReplayDifference?
     ) -> Bool {
         let word = (push.key ?? []).withUnsafeBytes { key in
             (push.value ?? []).withUnsafeBytes { value in hash(push.partition, key, value) }
@@ -74,7 +76,7 @@ struct PushTable {
             recorded[word] = count > 1 ? count - 1 : nil
             return true
         }
-        guard now >= from else { return false }
+        guard isCompared, now >= from else { return false }
         var missing = lacking[word] ?? Lacking(difference: describe(), partition: partition, number: lacking.count)
         missing.count += 1
         lacking[word] = missing

@@ -55,6 +55,13 @@ final class ReplayDriver {
     /// Order lines' times: of the last one before the replay, and of the last replayed.
     private(set) var span = PushTable.Span(after: .distantPast, through: .distantPast)
     private(set) var report = ReplayReport()
+    /// What was decided earlier is replayed for the state, and not compared.
+    var comparesFrom = Timestamp.distantPast
+    private var isCompared = true
+    private var slices = 0
+    /// Parts that were replayed for the state alone, and parts to be compared that the state had seen already.
+    private(set) var partsBefore = 0
+    private(set) var partsSeen = 0
     /// Hears every record that the replay sends.
     var onSent: (SentRecord) -> Void = { _ in }
     /// Planned records that are deleted; of this part, those that come first.
@@ -104,6 +111,7 @@ final class ReplayDriver {
     /// `number` is that of the first line of the task that the ledger has.
     func wants(_ part: RecordedPart, ledgerFrom number: Int64) -> Bool {
         if part.number < firstLine {
+            if part.appended >= comparesFrom { partsSeen += 1 }
             pass(part)
             return false
         }
@@ -134,14 +142,18 @@ final class ReplayDriver {
     /// Replays a part; its inputs must have been given.
     func replay(_ part: RecordedPart, _ pushes: inout PushTable) throws {
         var part = part
-        report.parts += 1
+        isCompared = part.appended >= comparesFrom
+        if isCompared { report.parts += 1 } else { partsBefore += 1 }
         if part.config != setup.config || part.build != setup.build {
             report.note(
                 "decided by build \(part.build), config \(part.config); replayed by build \(setup.build), "
                     + "config \(setup.config)")
         }
         write(under: part)
-        report.linesRecorded += part.lines.values.reduce(0) { $0 + $1.count } + part.slices.reduce(0) { $0 + $1.count }
+        if isCompared {
+            report.linesRecorded += part.lines.values.reduce(0) { $0 + $1.count }
+            report.linesRecorded += part.slices.reduce(0) { $0 + $1.count }
+        }
         part.slices.reverse()
         align(part)
         for run in part.runs {
@@ -156,6 +168,7 @@ final class ReplayDriver {
         close(part)
         for sent in try memory.commit(task) { onSent(sent) }
         span.through = part.appended
+        if !isCompared { span.after = part.appended }
     }
 
     /// Writes names as the part has them, where the key is known; else its lines cannot be compared.
@@ -191,8 +204,16 @@ final class ReplayDriver {
         }
     }
 
+    private func add(_ difference: ReplayDifference) {
+        if isCompared { report.add(difference) }
+    }
+
+    private func add(_ change: DecisionChange) {
+        if isCompared { report.add(change) }
+    }
+
     private func differ(_ part: RecordedPart, _ topic: InputTopic, _ count: Int, _ there: Int) {
-        report.add(
+        add(
             ReplayDifference(
                 .order, partition, at: part.appended, "\(Topic.ledger.name)-\(partition)@\(part.offset)",
                 recorded: ["\(count) records of \(topic.topic.name)-\(partition) below \(part.ends[topic] ?? 0)"],
@@ -207,7 +228,7 @@ final class ReplayDriver {
         guard let end = part.ends[topic], let input = queues[Int(topic.rawValue)].next(below: end) else { return }
         if starts[topic] == nil { starts[topic] = input.offset }
         ends[topic] = input.offset + 1
-        report.inputs += 1
+        if isCompared { report.inputs += 1 }
         now = max(now, input.appended)
         let position = Position(topic: topic, partition: partition, offset: input.offset)
         try memory.process(
@@ -218,7 +239,8 @@ final class ReplayDriver {
     }
 
     private func takeSlice(_ part: inout RecordedPart, _ pushes: inout PushTable) throws {
-        report.slices += 1
+        slices += 1
+        if isCompared { report.slices += 1 }
         let recorded = part.slices.popLast() ?? []
         var sent: [SentRecord] = []
         // A job that is over goes without a line, and the next wake-up is the next job's.
@@ -227,9 +249,9 @@ final class ReplayDriver {
             guard try memory.wake(task, nowMillis: .max) else { break }
             sent = memory.takeSent()
         } while sent.isEmpty
-        let place = "slice \(report.slices) of \(Topic.fanout.name)-\(partition)"
+        let place = "slice \(slices) of \(Topic.fanout.name)-\(partition)"
         if sent.isEmpty, recorded.isEmpty {
-            report.add(
+            add(
                 ReplayDifference(
                     .order, partition, at: now, place, recorded: ["a slice at offset \(part.offset) of the ledger"],
                     replayed: ["no audience to walk"]))
@@ -248,17 +270,21 @@ final class ReplayDriver {
             case Topic.ledger.name:
                 if let line = record.value, !isOrder(record) { lines.append(line) }
             case Topic.pushes.name:
-                report.pushesReplayed += 1
+                if isCompared { report.pushesReplayed += 1 }
                 let isKept = missedPushes < ReplayReport.keptMax
-                let isFound = pushes.replayed(record, at: now, planner: partition) {
+                let isFound = pushes.replayed(
+                    record, at: now, planner: partition, isCompared: isCompared
+                ) {
                     guard isKept else { return nil }
                     return ReplayDifference(
                         .push, partition, at: now, place, replayed: [PushTable.text(record.key, record.value)])
                 }
+                guard isCompared else { continue }
                 if isFound { report.pushesFound += 1 } else { missedPushes += 1 }
             default: continue
             }
         }
+        guard isCompared else { return }
         report.linesReplayed += lines.count
         if !isComparable {
             incomparable += recorded.count
@@ -268,7 +294,7 @@ final class ReplayDriver {
             recorded.count == lines.count
             && zip(recorded, lines).allSatisfy { $0.told.elementsEqual(RecordedLine.told($1)) }
         if isSame { return }
-        report.add(
+        add(
             ReplayDifference(
                 .decision, partition, at: now, place,
                 recorded: recorded.map { String(decoding: $0.bytes, as: UTF8.self) },
@@ -285,7 +311,7 @@ final class ReplayDriver {
         }
         if gone.isEmpty, new.isEmpty { (gone, new) = (recorded, replayed) }
         for index in 0..<max(gone.count, new.count) {
-            report.add(
+            add(
                 DecisionChange(
                     recorded: index < gone.count ? gone[index] : nil, replayed: index < new.count ? new[index] : nil))
         }
@@ -317,19 +343,19 @@ final class ReplayDriver {
                 unreplayable += lines.count
                 continue
             }
-            report.add(
+            add(
                 ReplayDifference(
                     .decision, partition, at: now,
                     "\(cause.topic.topic.name)-\(cause.partition)@\(cause.offset)",
                     recorded: lines.map { String(decoding: $0.bytes, as: UTF8.self) }))
-            for line in lines { report.add(DecisionChange(recorded: line.decision, replayed: nil)) }
+            for line in lines { add(DecisionChange(recorded: line.decision, replayed: nil)) }
         }
         for slice in part.slices {
-            report.add(
+            add(
                 ReplayDifference(
                     .decision, partition, at: now, "a slice of \(Topic.fanout.name)-\(partition)",
                     recorded: slice.map { String(decoding: $0.bytes, as: UTF8.self) }))
-            for line in slice { report.add(DecisionChange(recorded: line.decision, replayed: nil)) }
+            for line in slice { add(DecisionChange(recorded: line.decision, replayed: nil)) }
         }
     }
 

@@ -19,6 +19,11 @@ public final class ReplayRun {
     /// How far `hush.pushes` was read.
     private var pushesRead: [Int64] = []
     private var report = ReplayReport()
+    /// Parts that were replayed for the state alone, and parts of the range that the state had seen.
+    private var partsBefore = 0
+    private var partsSeen = 0
+    /// When the first order line that is kept was appended.
+    private var oldest: Timestamp?
     private var spans: [Int32: PushTable.Span] = [:]
     private var replayed: [Int32: (CauseWord) -> Bool] = [:]
 
@@ -65,13 +70,27 @@ public final class ReplayRun {
             let firsts = inputs.mapValues { $0[partition].first }
             try replay(Int32(partition), setup, home, ledger[partition], firsts)
         }
-        guard report.parts > 0 else {
-            throw ReplayFault.empty(
-                "\(scope.ledgerName) has no order line of a planner to replay by, or none behind the state")
+        guard report.parts > 0 else { throw ReplayFault.empty(nothing) }
+        if let range = scope.rangeText {
+            report.notes.append(
+                "compared: what was decided \(range); \(partsBefore) parts before it were replayed for the state")
+            if scope.from != nil, partsSeen > 0 {
+                report.doubts.append("\(partsSeen) parts of the range are in the state: begin with an older one")
+            }
         }
         try settlePushes(setup.partitions)
         if let sink { try sink.finish() }
         return report
+    }
+
+    /// Why there is nothing to compare.
+    private var nothing: String {
+        guard let range = scope.rangeText else {
+            return "\(scope.ledgerName) has no order line of a planner to replay by, or none behind the state"
+        }
+        if partsSeen > 0 { return "all that was decided \(range) is in the state already: begin with an older one" }
+        guard let oldest else { return "\(scope.ledgerName) has no order line of a planner" }
+        return "nothing was decided \(range), as far as \(scope.ledgerName) tells, which begins at \(oldest.rfc3339)"
     }
 
     // MARK: pushes
@@ -139,24 +158,31 @@ public final class ReplayRun {
     ) throws {
         let driver = try ReplayDriver(setup, partition: partition, home: home)
         driver.firsts = firsts
+        driver.comparesFrom = scope.from ?? .distantPast
         if let sink { driver.onSent = { sink.send($0) } }
         var parts = PartReader(partition: partition)
         var given = firsts
         var at = ledger.first
+        var isEnded = false
         while at < ledger.end {
             var chunk: [RecordedPart] = []
             let reached = try readLedger(partition, from: at, to: ledger.end, &parts, &chunk)
+            if let first = chunk.first?.appended { oldest = min(oldest ?? first, first) }
+            let end = scope.to.flatMap { to in chunk.firstIndex { $0.appended >= to } }
+            if let end { chunk.removeSubrange(end...) }
             chunk = chunk.filter { driver.wants($0, ledgerFrom: parts.firstNumber ?? 0) }
             try give(chunk, to: driver, &given)
             for part in chunk { try driver.replay(part, &pushes) }
             if let fault = sink?.fault { throw fault }
+            isEnded = end != nil
+            if isEnded { break }
             if reached == at {
                 driver.doubt("\(scope.ledgerName)-\(partition) has an open transaction from offset \(at) on")
                 break
             }
             at = reached
         }
-        finish(driver, parts)
+        finish(driver, parts, isEnded: isEnded)
         try driver.close()
     }
 
@@ -194,8 +220,11 @@ public final class ReplayRun {
         }
     }
 
-    private func finish(_ driver: ReplayDriver, _ parts: PartReader) {
-        if parts.openLines > 0 {
+    /// `isEnded` where the range ended before the ledger does.
+    private func finish(_ driver: ReplayDriver, _ parts: PartReader, isEnded: Bool) {
+        partsBefore += driver.partsBefore
+        partsSeen += driver.partsSeen
+        if parts.openLines > 0, !isEnded {
             driver.doubt("\(parts.openLines) lines of plan-\(driver.partition) are covered by no order line")
         }
         if parts.unreadable > 0 {

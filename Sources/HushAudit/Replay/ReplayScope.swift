@@ -7,6 +7,11 @@ public struct ReplayScope: Sendable {
     public var policy: Policy
     /// Whether they are to be others than those that decided.
     public var isWhatIf = false
+    /// Only what was decided in a transaction whose order line was appended from this time on is compared; what came
+    /// before is replayed for the state. Nil: all.
+    public var from: Timestamp?
+    /// The replay ends before the first transaction that ended then or later; nil: with the last.
+    public var to: Timestamp?
     /// A state directory, or a snapshot of one, to begin with; nil: the beginning of what is kept.
     public var stateDirectory: String?
     /// Where the replay's own state lies meanwhile: a new directory, which goes with the replay.
@@ -24,6 +29,12 @@ public struct ReplayScope: Sendable {
     public init(policy: Policy, workDirectory: String) {
         self.policy = policy
         self.workDirectory = workDirectory
+    }
+
+    /// The range in words; nil where all is compared.
+    var rangeText: String? {
+        let parts = [from.map { "from \($0.rfc3339)" }, to.map { "before \($0.rfc3339)" }].compactMap { $0 }
+        return parts.isEmpty ? nil : parts.joined(separator: " and ")
     }
 
     var ledgerName: String { names.prefix + ledgerTopic }

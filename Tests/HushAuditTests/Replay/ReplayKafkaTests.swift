@@ -175,6 +175,43 @@ struct ReplayKafkaTests {
         try task.close()
     }
 
+    @Test("a range by time is compared alone: what came before is replayed for the state, what comes after is left")
+    func range() throws {
+        let (state, snapshot) = (topics.newDirectory(), topics.newDirectory())
+        defer { for path in [state, snapshot] { try? FileManager.default.removeItem(atPath: path) } }
+        try topics.plan(records(0..<60), state: state)
+        // Behind all that is there, and before what a slot that is yet to be started will write.
+        let middle = Timestamp(millis: WallClock.nowMillis() + 1)
+        try topics.plan(records(60..<100), state: state)
+        try StateSnapshot.take(state, to: snapshot)
+        let end = Timestamp(millis: WallClock.nowMillis() + 1)
+
+        let later = try replay { $0.from = middle }
+        #expect(later.verdict == .same, "\(later.text(isWhatIf: false))")
+        #expect(later.inputs == 40 && later.linesRecorded == 40 && later.pushesFound == 40)
+        let earlier = try replay { $0.to = middle }
+        #expect(earlier.verdict == .same, "\(earlier.text(isWhatIf: false))")
+        #expect(earlier.inputs == 66 && earlier.pushesFound == earlier.pushesReplayed)
+        // Each of the 40 later ones makes room; the 30 that made room before are not told.
+        let other = try replay {
+            $0.from = middle
+            $0.policy.livePerRecipientMax = 5
+            $0.isWhatIf = true
+        }
+        #expect(other.changes == [DecisionChange(recorded: nil, replayed: .evicted): 40])
+
+        func refusal(_ change: (inout ReplayScope) -> Void) -> String? {
+            #expect(throws: ReplayFault.self) { try replay(change) }?.description
+        }
+        let none = refusal { $0.from = end }
+        #expect(none?.hasPrefix("nothing was decided from \(end.rfc3339), as far as ") == true, "\(none ?? "")")
+        #expect(
+            refusal {
+                $0.from = middle
+                $0.stateDirectory = snapshot
+            } == "all that was decided from \(middle.rfc3339) is in the state already: begin with an older one")
+    }
+
     @Test("what a replay makes goes to topics under its prefix, and is what is in production's")
     func toTopics() throws {
         try topics.plan(records(0..<30))
