@@ -1,3 +1,4 @@
+import Foundation
 import HushCore
 import HushKit
 import Testing
@@ -17,6 +18,30 @@ struct ContentTests {
         #expect(content.badge == 1)
         #expect(content.category == nil)
         #expect(content.tagsAdded == ["tag1"])
+    }
+
+    @Test("42: a null field is an absent one on the phone too, and nulls inside of what is passed on break nothing")
+    func nulls() throws {
+        let bare = HushContent(title: "T")
+        for field in [
+            "body", "badge", "sound", "category", "thread", "link", "url", "landing_page", "share", "message_center",
+            "send_id", "tags", "in_app", "actions", "extras", "expires",
+        ] as [Bytes] {
+            #expect(HushContent(.object(["title": "T", field: .null])) == bare, "\(field)")
+        }
+        #expect(HushContent(["title": .null, "body": "B"]) == HushContent(body: "B"))
+        var inbox = inbox()
+        let content: PayloadValue = [
+            "title": "T", "tags": ["add": [.null, "a"], "remove": .null], "in_app": ["display": .null],
+            "actions": ["yes": ["^d": .null]], "extras": ["k": .null, "l": [1, .null]],
+        ]
+        let actions = inbox.receive(push([["7:1:0", "c", "x", 1, content]]), now: start)
+        let shown = actions.compactMap { if case .show(let notification, _) = $0 { notification.content } else { nil } }
+        #expect(shown.map(\.tagsAdded) == [["a"]] && shown.map(\.tagsRemoved) == [[]])
+        #expect(shown.map(\.extras) == [["k": .null, "l": [1, .null]]])
+        #expect(shown[0].calls(.received) == [.addTags(["a"]), .inApp(["display": .null])])
+        #expect(shown[0].calls(.pressed(button: "yes")) == [])
+        #expect(try JSONDecoder().decode(HushInbox.self, from: JSONEncoder().encode(inbox)) == inbox)
     }
 
     @Test("tags change on arrival, links open by hand only, buttons do what they say")

@@ -55,6 +55,21 @@ struct AlertPathTests {
         #expect(path.books.problems == [] && path.books.pending == [])
     }
 
+    @Test("11: an alert whose acknowledgement is lost comes again as a background push, and rings no second time")
+    func lostAcknowledgement() throws {
+        let path = try VirtualPath()
+        let phone = try path.phone()
+        let before = path.apns.requests.count
+        path.isDetained = true
+        path.publish(.intents, show("x"))
+        try path.settle()
+        path.letGo { _ in [] }
+        try path.pass(.seconds(1800))
+        #expect(path.apns.requests.dropFirst(before).map(\.kind) == [.alert, .background])
+        #expect(phone.shown == ["x"] && phone.screen.rings["x"] == [1: 1])
+        #expect(path.books.problems == [] && path.books.pending == [])
+    }
+
     @Test("a visible create that is read while it waits never leaves")
     func readWhileWaiting() throws {
         let path = try VirtualPath()

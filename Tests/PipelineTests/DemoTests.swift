@@ -52,11 +52,15 @@ struct DemoTests {
 
     private static let bootstrap = ProcessInfo.processInfo.environment["HUSH_TEST_KAFKA"]
 
+    /// Shares and spells are so large that two hundred pushes meet each fault; a slow machine sends more.
     private static func trouble(_ options: inout DemoOptions) {
         options.timeLimit = .seconds(150)
         options.faults = Demo.harsherFaults
         options.faults.goAwayEvery = 100
         options.trouble = WorldTrouble()
+        options.trouble.spells = [.offline: 0.5, .locked: 0.3, .forceQuit: 0.2, .starved: 0.3, .off: 0.2]
+        options.trouble.lengths = 0.3...1
+        (options.trouble.lost, options.trouble.late, options.trouble.ackLost) = (0.1, 0.1, 0.1)
     }
 
     private static func expectTrouble(_ report: DemoReport) {

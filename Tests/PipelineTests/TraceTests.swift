@@ -305,6 +305,23 @@ struct TraceTests {
     }
 
     @Test(
+        "12: where a push is one op, a phone that was offline gets the newest only, and nothing is repeated to it",
+        arguments: [Dialect.crt, .pushwoosh])
+    func storedSeed(dialect: Dialect) throws {
+        let path = try VirtualPath()
+        let phone = try path.phone(dialect: dialect)
+        path.goOffline(phone)
+        for index in 1...5 {
+            path.publish(.intents, show("n\(index)"))
+            try path.settle()
+        }
+        try path.comeOnline(phone)
+        try path.pass(.seconds(12 * 3600))
+        #expect(phone.shown == ["n5"] && path.left.count == 5)
+        expectBalance(path)
+    }
+
+    @Test(
         "11: what APNs keeps of an alert is put out by the next push, alert or delete; a later one brings it",
         arguments: [false, true])
     func evictedAlert(isBySilence: Bool) throws {
@@ -321,7 +338,11 @@ struct TraceTests {
             path.publish(.intents, show("b", more: #","mode":"visible""#))
         }
         try path.settle()
+        // Two pushes left, and APNs has the second in the place of the first.
+        let kinds = path.apns.accepted.suffix(2).map { $0.delivered.isAlert }
+        #expect(kinds == [true, !isBySilence])
         try path.comeOnline(phone)
+        #expect(phone.shown == (isBySilence ? ["a"] : ["a", "b", "c"]))
         try path.pass(.seconds(12 * 3600))
         #expect(phone.shown == (isBySilence ? ["a"] : ["a", "b", "c"]))
         expectBalance(path)

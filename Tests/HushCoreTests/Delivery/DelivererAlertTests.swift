@@ -149,6 +149,36 @@ struct DelivererAlertTests {
         #expect(other.pushes.map { String(decoding: $0.payload, as: UTF8.self).contains("passive") } == [true])
     }
 
+    @Test("11: an alert that nobody acknowledged goes again silently, as what was told of, and is no alert any more")
+    func silentRepeats() {
+        var policy = Policy()
+        policy.wakeUpBurst = 0
+        var bench = DeliveryBench.bound(policy: policy)
+        bench.create("a", mode: .visible)
+        bench.answer(200)
+        for wait in [1800, 7200] {
+            bench.pushes.removeAll()
+            bench.pass(.seconds(wait))
+            #expect(bench.pushes.map(\.isAlert) == [false] && bench.pushes.map(\.collapseID) == [nil])
+            #expect(bench.left() == [#"[["7:2:0","c","a",1,{"title":"T"},1]]"#])
+            bench.answer(200)
+        }
+    }
+
+    @Test("11: a visible create never rides on a silent push before its alert: that would show it without a sound")
+    func noRide() {
+        var bench = DeliveryBench.bound()
+        bench.create("first")
+        bench.create("a")
+        bench.create("b", mode: .visible)
+        bench.answer(200)
+        #expect(
+            bench.left().last
+                == #"[["7:3:0","c","a",1,{"title":"T"}],["7:2:0","c","first",1,{"title":"T"}]]"#)
+        bench.answer(200)
+        #expect(bench.pushes.map(\.isAlert) == [true] && bench.pushes.map(\.collapseID) == ["hush.b"])
+    }
+
     @Test("11: after a crash with an alert under way its delete waits too")
     func crashWithAlert() {
         var bench = DeliveryBench.bound()

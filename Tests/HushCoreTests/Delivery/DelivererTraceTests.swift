@@ -84,6 +84,21 @@ struct DelivererTraceTests {
         #expect(bench.left()[0].hasPrefix(#"[["7:3:0","c","n0","#))
     }
 
+    @Test("10: an urgent create leads the push, before others that are older or newer")
+    func urgentLeads() {
+        var bench = DeliveryBench.bound()
+        bench.create("warm")
+        func create(_ numbers: Range<Int>) {
+            for index in numbers { bench.create(Bytes("n\(index)"), title: String(repeating: "x", count: 200)) }
+        }
+        create(0..<20)
+        bench.create("otp", urgent: true)
+        create(20..<40)
+        bench.pushes.removeAll()
+        bench.answer(200)
+        #expect(bench.left()[0].hasPrefix(#"[["7:23:0","c","otp",1,{"title":"T"}],["7:43:0","c","n39","#))
+    }
+
     @Test(
         "10: unacknowledged ops ride along, go alone at 30 min, 2 h and 8 h, then are parked; every push asks for a hello"
     )
@@ -318,6 +333,20 @@ struct DelivererTraceTests {
         bench.record(.unbind(owner: "ada", version: version(1)))
         bench.record(.unbind(owner: "bob", version: version(9)))
         #expect(bench.state.row.binding?.version == version(3))
+    }
+
+    @Test("F6: a 410 leaves the version behind too, and the lagging planner learns of it")
+    func f6Gone() {
+        var bench = DeliveryBench.bound()
+        bench.bind("ada", version: 3)
+        bench.settle()
+        bench.create("a")
+        bench.answer(410, "Unregistered", at: bench.now)
+        #expect(bench.state.row.binding == nil && bench.state.row.version == version(3))
+        bench.losses.removeAll()
+        bench.bind("bob", version: 2, device: "bob-phone")
+        #expect(bench.state.row.binding == nil)
+        #expect(bench.losses.map(\.recipient) == ["bob"] && bench.losses.map(\.version) == [version(3)])
     }
 
     @Test("F7: an op for an address bound to none tells its planner under which version")

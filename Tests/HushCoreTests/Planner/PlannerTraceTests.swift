@@ -126,6 +126,34 @@ import Testing
         #expect(rig.state.recipient("ada").devices.map(\.registration.token) == ["t1"])
     }
 
+    @Test(
+        "14: a loss that names a time and no version takes off what was registered before that time, and nothing newer")
+    func lossByTime() {
+        var rig = PlannerRig()
+        rig.feed(.register("phone", "t1"))
+        let death = rig.now
+        // The app registers again, with nothing changed, before the news of the loss is here.
+        rig.feed(.register("phone", "t1"))
+        #expect(rig.feed(.unregister("phone", "t1", at: death)) == ["superseded"])
+        #expect(rig.state.recipient("ada").devices.map(\.registration.token) == ["t1"])
+        #expect(rig.feed(.unregister("phone", "t1", at: rig.now)).first == "unregistered")
+        #expect(rig.state.recipient("ada").devices == [])
+    }
+
+    @Test(
+        "11: what a bind or a hello brings again of alerts is silent, and says that it was told of",
+        arguments: [Mode.visible, .auto])
+    func silentSnapshot(mode: Mode) {
+        var rig = PlannerRig()
+        rig.feed(.register("phone", "t1"))
+        rig.feed(.show("x", mode: mode))
+        #expect(rig.lastOp?.mode == mode && rig.lastOp?.isTold == false)
+        rig.feed(.register("pad", "t2"))
+        #expect(rig.lastOp?.id == "x" && rig.lastOp?.mode == .silent && rig.lastOp?.isTold == true)
+        rig.feed(.hello("phone"))
+        #expect(rig.lastOp?.id == "x" && rig.lastOp?.mode == .silent && rig.lastOp?.isTold == true)
+    }
+
     @Test("18: a register that was re-keyed keeps the version of its origin, so a newer one stands")
     func rekeyedRegister() {
         var rig = PlannerRig()
