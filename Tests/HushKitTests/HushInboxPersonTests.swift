@@ -46,6 +46,16 @@ struct HushInboxPersonTests {
         #expect(inbox.receive(push([create("a")]), now: start) == [.acknowledge(["7:1:0"])])
     }
 
+    @Test("what was swiped is seen with the next push too, where the app asked what the centre holds (trace 5b)")
+    func swipedBeforeAPush() {
+        var inbox = inbox()
+        _ = inbox.receive(push([create("a"), create("b")]), now: start)
+        let kept = HushDelivered(identifier: "hush.b")
+        #expect(
+            inbox.receive(push([["7:9:0", "h"]]), delivered: [kept], now: start)
+                == [hello(shown: [("b", 1)], gone: [("a", 1)])])
+    }
+
     @Test("after a reinstall the hello names nothing, so that everything live comes again (trace 4c)")
     func reinstall() {
         var old = inbox()

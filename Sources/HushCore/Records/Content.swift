@@ -21,10 +21,10 @@ public struct Content: Hashable, Sendable {
     /// Whether `extras` may not have a member of that name, for it stands at the top level of a payload in the
     /// `airship` dialect: there `aps`, `_` and Airship's names for actions mean something, and so do ours.
     public static func isReservedExtra(_ name: UnsafeRawBufferPointer) -> Bool {
-        reservedExtras.contains { $0.isEqual(to: name) }
-            || reservedExtraPrefixes.contains { prefix in
-                name.count >= prefix.count && prefix.isEqual(to: UnsafeRawBufferPointer(rebasing: name[..<prefix.count]))
-            }
+        if reservedExtras.contains(where: { $0.isEqual(to: name) }) { return true }
+        return reservedExtraPrefixes.contains {
+            $0.isEqual(to: UnsafeRawBufferPointer(rebasing: name.prefix($0.count)))
+        }
     }
 
     /// The long names are those of the actions that an app of Airship's runs wherever it meets them.
