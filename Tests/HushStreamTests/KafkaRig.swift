@@ -230,7 +230,7 @@ struct KafkaRig: Sendable {
         }
         let offsets = TopicPartitionList()
         offsets.add(input, 0, offset: 1)
-        try other.producer.sendOffsets(offsets, of: consumer, timeoutMillis: 30_000)
+        try other.producer.sendOffsets(offsets, of: consumer, isMember: false, timeoutMillis: 30_000)
         return other
     }
 

@@ -56,6 +56,9 @@ struct RecordedPart {
 struct PartReader {
     private let task: Bytes
     private let reader = LineReader()
+    /// Behind the first order line that was appended then or later nothing is taken.
+    private let until: Timestamp
+    private var isBeyond = false
     private var lines: [CauseWord: [RecordedLine]] = [:]
     private var slices: [[RecordedLine]] = []
     private var slice: [RecordedLine] = []
@@ -67,13 +70,15 @@ struct PartReader {
     private(set) var unreadable = 0
     private(set) var firstUnreadable: String?
 
-    init(partition: Int32) {
+    init(partition: Int32, until: Timestamp? = nil) {
         task = Bytes("plan-\(partition)")
+        self.until = until ?? .distantFuture
     }
 
     /// Takes a record of the ledger; gives the part that it ends, where it is an order line of the task.
     mutating func take(_ bytes: [UInt8], offset: Int64, appended: Timestamp) -> RecordedPart? {
-        bytes.withUnsafeBytes { memory in
+        guard !isBeyond else { return nil }
+        return bytes.withUnsafeBytes { memory in
             let line: LedgerLine
             do throws(LineFault) {
                 line = try reader.read(memory)
@@ -115,6 +120,7 @@ struct PartReader {
 
     private mutating func end(_ line: LedgerLine, _ offset: Int64, _ appended: Timestamp) -> RecordedPart? {
         func text(_ value: JSONValue?) -> Bytes { value.map { Bytes(copying: $0.text) } ?? Bytes([]) }
+        isBeyond = appended >= until
         var part = RecordedPart(
             number: line.number, offset: offset, appended: appended, config: text(line.config),
             build: text(line.build), pseudonyms: LedgerNames.mark(line))

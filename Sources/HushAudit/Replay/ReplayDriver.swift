@@ -176,7 +176,7 @@ final class ReplayDriver {
         isComparable = part.pseudonyms == nil || part.pseudonyms == setup.pseudonymKey?.mark
         if isComparable {
             task.write(under: part.pseudonyms == nil ? nil : setup.pseudonymKey)
-        } else {
+        } else if isCompared {
             foreignKey = part.pseudonyms
         }
     }

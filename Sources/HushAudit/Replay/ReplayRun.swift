@@ -160,7 +160,7 @@ public final class ReplayRun {
         driver.firsts = firsts
         driver.comparesFrom = scope.from ?? .distantPast
         if let sink { driver.onSent = { sink.send($0) } }
-        var parts = PartReader(partition: partition)
+        var parts = PartReader(partition: partition, until: scope.to)
         var given = firsts
         var at = ledger.first
         var isEnded = false

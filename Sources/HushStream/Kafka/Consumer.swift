@@ -104,6 +104,13 @@ struct Consumer: ~Copyable {
     /// Whether the assignment is gone for good: others may already work on it.
     var isAssignmentLost: Bool { rd_kafka_assignment_lost(raw) != 0 }
 
+    /// Whether the group knows this client by a name, as far as the client knows.
+    var hasMemberID: Bool {
+        guard let id = rd_kafka_memberid(raw) else { return false }
+        defer { rd_kafka_mem_free(raw, id) }
+        return id.pointee != 0
+    }
+
     /// Takes what waits for a client that reads nothing, errors of connections above all, which would pile up.
     func serve() {
         while let message = rd_kafka_consumer_poll(raw, 0) { rd_kafka_message_destroy(message) }

@@ -147,17 +147,19 @@ struct Producer: ~Copyable {
         if let error = rd_kafka_begin_transaction(raw) { throw StreamFault("begin transaction", consuming: error) }
     }
 
-    /// Adds offsets to the transaction under the consumer's present generation.
+    /// Adds offsets to the transaction under the consumer's present generation; `isMember` says that it joined its group.
     func sendOffsets(
-        _ offsets: borrowing TopicPartitionList, of consumer: borrowing Consumer, timeoutMillis: Int32
+        _ offsets: borrowing TopicPartitionList, of consumer: borrowing Consumer, isMember: Bool = true,
+        timeoutMillis: Int32
     ) throws(StreamFault) {
         guard let group = rd_kafka_consumer_group_metadata(consumer.raw) else {
             throw .abortable(KafkaCause("group metadata", RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID))
         }
         defer { rd_kafka_consumer_group_metadata_destroy(group) }
         // A client that lost its partitions has forgotten its generation, its name or, in time, both; and what comes
-        // without either the brokers take from anybody.
-        if consumer.isAssignmentLost {
+        // without either the brokers take from anybody. While a revoke waits to be taken librdkafka does not tell of a
+        // loss, so its name is asked for too: behind the metadata, for a name that is there now was there before.
+        if isMember, consumer.isAssignmentLost || !consumer.hasMemberID {
             throw .abortable(
                 KafkaCause(
                     "offsets of the transaction", RD_KAFKA_RESP_ERR_UNKNOWN_MEMBER_ID, "the partitions are lost"))

@@ -41,6 +41,11 @@ final class SlotMember<Task: PartitionTask> {
         ends[input] = end
     }
 
+    /// Begins anew, for what was fetched last is as old as the time in which nothing ran.
+    func forgetBlocks() {
+        for input in blockedSince.indices { blockedSince[input] = nil }
+    }
+
     /// Whether an input whose log goes on until `logEnd` has not been readable for `limit`, since it was last said.
     func isBlocked(_ input: Int, logEnd: Int64, now: MonotonicTime, limit: Duration) -> Bool {
         let position = context.positions[input]

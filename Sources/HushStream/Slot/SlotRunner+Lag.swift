@@ -20,7 +20,8 @@ extension SlotRunner {
                 guard member.isBlocked(input, logEnd: readEnd, now: now, limit: limit) else { continue }
                 log.warning(
                     "slot \(configuration.slotName): \(end - position) offsets of \(topic)-\(member.partition) wait: a "
-                        + "transaction there, open at offset \(position), does not end. "
+                        + "transaction there, open at offset \(position), does not end, or the broker is away: this is "
+                        + "as of the last fetch. "
                         + HangingTransaction.remedy(topic: topic, partition: member.partition))
             }
         }

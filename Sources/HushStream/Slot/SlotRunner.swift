@@ -318,7 +318,10 @@ final class SlotRunner<Application: StreamApplication> {
         guard freeze.tick() else { return }
         log.warning("slot \(configuration.slotName) was stopped for longer than half its session")
         isHeld = true
-        for case let member? in members { member.context.isHeld = true }
+        for case let member? in members {
+            member.context.isHeld = true
+            member.forgetBlocks()
+        }
         application.wasFrozen()
     }
 }

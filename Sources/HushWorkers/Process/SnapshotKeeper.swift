@@ -126,9 +126,14 @@ public final class SnapshotKeeper: Sendable {
         return report
     }
 
+    /// Lets a snapshot that is being made end after its next partition.
+    public func stop() {
+        isStopping.store(true, ordering: .releasing)
+    }
+
     /// Ends a snapshot that is being made after its next partition, and waits for that.
     public func close() {
-        isStopping.store(true, ordering: .releasing)
+        stop()
         let thread = standing.withLock { $0.thread }
         thread?.join()
     }
@@ -166,12 +171,15 @@ public final class SnapshotKeeper: Sendable {
         let folder = "\(part)/\(stream.application)"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let isStopped = { [self] in isStopping.load(ordering: .acquiring) }
         for partition in partitions {
-            guard !isStopping.load(ordering: .acquiring) else { throw StreamFault.state("the process ends") }
+            guard !isStopped() else { throw StreamFault.state("the process ends") }
             let name = stream.storeName(partition)
             try home.copy(name, to: "\(part)/\(name)")
         }
-        try StateManifest(part, partitions, stream, policy, build, at: now, cacheBytes: Self.readCacheBytes).write(part)
+        try StateManifest(
+            part, partitions, stream, policy, build, at: now, cacheBytes: Self.readCacheBytes, isStopped: isStopped
+        ).write(part)
     }
 
     /// Gives a whole snapshot its name, so that it is there after a crash of the machine or is not.

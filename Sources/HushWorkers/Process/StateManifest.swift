@@ -11,10 +11,10 @@ public struct StateManifest {
 
     private var json: [UInt8] = []
 
-    /// Reads every partition of a snapshot once, as a replay does.
+    /// Reads every partition of a snapshot once, as a replay does, unless `isStopped` says that nobody waits for it.
     init(
         _ directory: String, _ partitions: [Int32], _ stream: StreamConfiguration, _ policy: Policy, _ build: Bytes,
-        at now: Timestamp, cacheBytes: Int
+        at now: Timestamp, cacheBytes: Int, isStopped: () -> Bool
     ) throws {
         // Metrics of its own: those of the process tell of its own tasks.
         let configuration = PlannerConfiguration(
@@ -34,6 +34,7 @@ public struct StateManifest {
         writer.integer(stream.partitionCount)
         writer.raw(",\"tasks\":[")
         for (index, partition) in partitions.enumerated() {
+            guard !isStopped() else { throw StreamFault.state("the process ends") }
             let memory = try InMemoryTask(stream, partition: partition, home: home)
             let task = application.makeTask(partition: partition)
             let outcome = Result { try task.restored(memory.context) }

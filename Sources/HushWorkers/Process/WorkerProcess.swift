@@ -153,7 +153,7 @@ public final class WorkerProcess {
 
     /// Asks all slots at once to drain and end, each under its own limits, and waits for them.
     private func stop() {
-        snapshots?.close()
+        snapshots?.stop()
         for keeper in keepers { keeper.stop() }
         for keeper in keepers {
             health.set(keeper.name, waitsFor: "stopping")
@@ -161,6 +161,7 @@ public final class WorkerProcess {
                 log.warn("a slot did not end cleanly", ["slot": .text(keeper.name), "fault": .text("\(fault)")])
             }
         }
+        snapshots?.close()
         stallWatch.stop()
         backlog?.stop()
     }

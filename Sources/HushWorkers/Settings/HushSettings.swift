@@ -46,7 +46,8 @@ public enum HushSettings {
         "A loop that did not turn for so long makes /livez fail.")
     public static let adminProgressMax = Setting.duration(
         "admin.progress.max", in: .seconds(30)...(.seconds(7 * 86_400)), default: .seconds(300),
-        "So does a slot that takes nothing of an input for so long, though the brokers say that there is something.")
+        "So does a slot that takes nothing of an input for so long, though the brokers say that there is something. "
+            + "Longer than admin.stall.max.")
 
     private static let admin = [
         adminHost.definition, adminPort.definition, adminStallMax.definition, adminProgressMax.definition,
