@@ -52,7 +52,7 @@ package enum CopyLoop {
             for (partition, position) in loop.positions.enumerated() where position >= 0 {
                 offsets.add(input, Int32(partition), offset: position)
             }
-            try producer.sendOffsets(offsets, of: consumer, timeoutMillis: 30_000)
+            try producer.sendOffsets(offsets, of: consumer, isMember: false, timeoutMillis: 30_000)
             try producer.commit(timeoutMillis: 30_000)
             loop.transactions += 1
         }
